@@ -14,6 +14,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
@@ -146,7 +147,7 @@ func TestElementTemplatesTakeTheHeadersThatTheWorkerTakes(t *testing.T) {
 			"500ms": true, "1.5h": true, "1h30m": true, "PT1H30M": true, "PT0.5S": true, "P1DT12H": true, "P2W": true,
 			"5": false, "5 min": false, "5M": false, "P1Y": false, "pt5m": false, "1d": false, "=x": false, "PT5": false,
 		} {
-			_, err := policy.ParseDuration(text)
+			_, err := retry.ParseDuration(text)
 			if got := durations.MatchString(text); got != want || (err == nil) != want {
 				t.Errorf("duration %q: worker %v, template %v, want both %v", text, err, got, want)
 			}

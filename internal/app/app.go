@@ -36,10 +36,7 @@ type App struct {
 
 	store    audit.Store
 	secret   *audit.Secret
-	trail    *trailState
 	recorder *audit.Recorder
-	// retentionHeld reports whether no record is removed now, because no clock can be trusted. It is for keep.
-	retentionHeld bool
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
 	// loops work the jobs, one loop for each job type.
@@ -78,15 +75,10 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	if err := a.listen(registry); err != nil { // before the store, so that a taken address leaves no new key behind
 		return nil, err
 	}
-	if a.store, a.trail, err = openStore(ctx, cfg, log); err != nil {
+	if a.store, a.secret, err = openStore(ctx, cfg, log); err != nil {
 		return nil, err
 	}
-	a.secret = a.trail.secret
 	a.last("close the audit store", a.store.Close)
-	a.trail.save(ctx, a.store)
-	if err = openRetention(ctx, a.store, a.secret.Public(), cfg, log); err != nil {
-		return nil, err
-	}
 	appended, err := a.openQueue()
 	if err != nil {
 		return nil, err
@@ -175,7 +167,6 @@ func (a *App) Run(ctx context.Context) error {
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { a.recorder.Run(background) })
 	upkeep.Go(func() { a.keep(background) })
-	upkeep.Go(func() { a.watchPlace(background) })
 	upkeep.Go(func() { a.reloadPolicies(background) })
 	upkeep.Go(func() { a.watchTrail(background) })
 	upkeep.Go(func() { a.watchClaims(background) })

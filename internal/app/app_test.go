@@ -168,7 +168,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
 	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"}, "")
 	found, are := errors.AsType[config.FaultsError](err)
-	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+":2: policy own: base ") {
+	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+`:2: policy own: "soon" `) {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
 	}
 }

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,51 +15,15 @@ import (
 // state.
 const headEvery = time.Hour
 
-// keep logs the heads of the audit trail, saves its state and removes records whose retention is over, until ctx ends.
+// keep logs the heads of the audit trail: at the start, every headEvery, and when ctx ends.
 func (a *App) keep(ctx context.Context) {
-	heads, state := time.NewTicker(headEvery), time.NewTicker(time.Second)
-	// Not at once: a start with a wrong clock must not remove anything. The first job shows the broker's time.
-	next, known := time.NewTimer(retainAgain), a.clock.Known()
 	a.logHeads(ctx)
-	for {
-		select {
-		case <-heads.C:
-			a.logHeads(ctx)
-		case <-state.C:
-			a.trail.save(ctx, a.store)
-			if len(a.trail.Heads) > 0 { // until there is a first one, it is looked for every second
-				state.Reset(stateEvery)
-			}
-		case <-known:
-			known = nil // it stays closed
-			next.Reset(a.retain(ctx))
-		case <-next.C:
-			next.Reset(a.retain(ctx))
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
-			defer cancel()
-			a.logHeads(last)
-			a.trail.save(last, a.store)
-			return
-		}
+	for outage.Sleep(ctx, headEvery); ctx.Err() == nil; outage.Sleep(ctx, headEvery) {
+		a.logHeads(ctx)
 	}
-}
-
-// watchPlace checks every second that the file of the store is still the one at its path, so that the loss of a store shows
-// before the next write.
-func (a *App) watchPlace(ctx context.Context) {
-	store, is := a.store.(interface{ InPlace() error })
-	if !is {
-		return
-	}
-	for outage.Sleep(ctx, time.Second); ctx.Err() == nil; outage.Sleep(ctx, time.Second) {
-		if a.recorder.Err() != nil {
-			continue // each attempt to write checks it then
-		}
-		if err := store.InPlace(); err != nil {
-			a.recorder.Lost(err)
-		}
-	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	defer cancel()
+	a.logHeads(last)
 }
 
 func (a *App) logHeads(ctx context.Context) {
@@ -107,40 +69,23 @@ func (a *App) watchTrail(ctx context.Context) {
 	}
 }
 
-// checkTrail checks the audit trail, and that it still has the known heads of the check before and those of the key's state
-// file. It returns the heads for the next check, and reports whether this one finished.
+// checkTrail checks the audit trail, and that it still has the known heads of the check before. It returns the heads for the next
+// check, and reports whether this one finished.
 func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
-	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), slices.Concat(known, a.stateHeads()), nil)
-	broken, is := errors.AsType[*audit.BrokenError](err)
-	found := verified.Inspection.Findings
-	switch {
-	case is:
+	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
+	if broken, is := errors.AsType[*audit.BrokenError](err); is {
+		a.numbers.AuditChecked(false)
 		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
 			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks.md#auditchainbroken says what to do"))
-	case err != nil && ctx.Err() == nil:
-		a.log.Warn("audit_trail_not_checked", zap.Error(err))
+		return known, true
 	}
-	for _, finding := range found {
-		a.log.Error("audit_store_changed", zap.String("finding", finding),
-			zap.String("detail", "the store is not as the worker makes it; docs/runbooks.md#auditchainbroken says what to do"))
-	}
-	switch {
-	case is || len(found) > 0:
-		a.numbers.AuditChecked(false)
-		return known, err == nil || is
-	case err != nil:
+	if err != nil {
+		if ctx.Err() == nil {
+			a.log.Warn("audit_trail_not_checked", zap.Error(err))
+		}
 		return known, false
 	}
 	a.numbers.AuditChecked(true)
 	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
 	return verified.Heads, true
-}
-
-// stateHeads returns the heads of the key's state file, none where there is no such file.
-func (a *App) stateHeads() []audit.Head {
-	_, state, err := audit.LastState(a.cfg.AuditStates(), a.secret.Public())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.log.Warn("audit_state_not_read", zap.Error(err))
-	}
-	return state.Heads
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,12 +17,10 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/zeebe"
 )
 
 // kept is an app that has nothing but an audit trail of three records.
@@ -43,8 +40,6 @@ func keptTrail(t *testing.T) kept {
 	core, logs := observer.New(zapcore.InfoLevel)
 	k.App = &App{
 		store: store, secret: secret, log: zap.New(core), numbers: metrics.New(k.registry, policy.BuiltIns().All()),
-		trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
-		clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()),
 	}
 	k.logs = logs
 	return k
@@ -96,17 +91,6 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsNotAsTheWorkerMakesItIsShown(t *testing.T) {
-	k := keptTrail(t)
-	k.change(t, "DROP TRIGGER tombstones_are_never_removed", "DROP INDEX records_at")
-	if _, checked := k.checkTrail(t.Context(), nil); !checked || k.gauge(t, "retry_audit_intact") != 0 {
-		t.Errorf("checked %v, shown as intact %v", checked, k.gauge(t, "retry_audit_intact"))
-	}
-	if lines := k.logs.FilterMessage("audit_store_changed").All(); len(lines) != 2 || lines[1].ContextMap()["finding"] != "trigger tombstones_are_never_removed on tombstones is missing" {
-		t.Errorf("logged %v, want both", lines)
-	}
-}
-
 func TestANewStoreWithoutRecordsIsIntact(t *testing.T) {
 	k := keptTrail(t)
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "new.db"), k.secret, 0)
@@ -115,24 +99,8 @@ func TestANewStoreWithoutRecordsIsIntact(t *testing.T) {
 	}
 }
 
-func TestTheDailyCheckMissesWhatTheStateFileHas(t *testing.T) {
-	k := keptTrail(t)
-	heads, err := k.store.Heads(t.Context())
-	check.Must(t, err)
-	k.cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
-	check.Must(t, k.secret.SaveState(k.cfg.AuditStates()[0], audit.State{At: time.Now(), Heads: heads}))
-	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
-		t.Fatal("the trail has what the state file names")
-	}
-	k.store = trailOf(t, filepath.Join(t.TempDir(), "emptied.db"), k.secret, 0)
-	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 0 {
-		t.Error("the missing records that the state file names were not reported")
-	}
-}
-
 func TestTheHeadsAreLoggedAtTheStartAndAtTheStop(t *testing.T) {
 	k := keptTrail(t)
-	k.cfg.AuditRetention = 60
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	k.keep(ctx)
@@ -225,130 +193,4 @@ func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 		check.Same(t, "last, first", strings.Join(done, ", "), "cleanups in order")
 		close(hangs)
 	})
-}
-
-// A worker that has not heard of the broker goes by the newest head: not at its start, and not while the store is idle.
-func TestWithoutABrokerTheNewestHeadShowsTheTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		secret, err := audit.NewSecret()
-		check.Must(t, err)
-		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), secret, sqlite.Options{})
-		check.Must(t, err)
-		var answered []int64
-		add := func(job int64, at time.Time) {
-			t.Helper()
-			results, err := store.Append(t.Context(), []audit.Record{{
-				Kind: audit.KindRetry, At: at.UTC(), Key: audit.Key{Cluster: "test", JobKey: job}, ClaimID: "CLM-old-1",
-			}}, answered)
-			check.Must(t, err)
-			answered = []int64{results[0].Record.ID}
-		}
-		add(1, time.Now().AddDate(-6, 0, 0))
-		add(2, time.Now())
-
-		core, logs := observer.New(zapcore.InfoLevel)
-		a := &App{
-			cfg: config.Config{AuditRetention: 60}, log: zap.New(core), store: store, secret: secret,
-			trail: &trailState{secret: secret, log: zap.NewNop(), files: []string{filepath.Join(t.TempDir(), "audit.key.state")}},
-			clock: zeebe.NewClock(24*time.Hour, time.Now, zap.NewNop()), numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { a.keep(ctx); close(done) }()
-		began := time.Now()
-		at := func(since time.Duration, announced, held, removed int) {
-			t.Helper()
-			<-time.After(time.Until(began.Add(since))) // on the bubble's clock
-			synctest.Wait()
-			for event, want := range map[string]int{
-				"audit_records_to_be_removed": announced, "audit_retention_held": held, "audit_records_removed": removed,
-			} {
-				check.Same(t, want, logs.FilterMessage(event).Len(), "after %v, lines %s", since, event)
-			}
-		}
-		at(59*time.Minute, 0, 0, 0)
-		at(61*time.Minute, 1, 0, 0)
-		at(25*time.Hour+time.Minute, 1, 1, 0) // the head is more than a day old
-		at(30*time.Hour+30*time.Minute, 1, 1, 0)
-		add(3, time.Now())
-		at(31*time.Hour+time.Minute, 1, 1, 1)
-		check.Same(t, 1, logs.FilterMessage("audit_retention_resumed").Len(), "audit_retention_resumed logged")
-		stop()
-		<-done
-		check.Must(t, store.Close())
-	})
-}
-
-func stateIn(t *testing.T, k kept, files ...string) (*trailState, *observer.ObservedLogs) {
-	t.Helper()
-	core, logs := observer.New(zapcore.InfoLevel)
-	return &trailState{secret: k.secret, log: zap.New(core), files: files}, logs
-}
-
-// noFiles is a directory in which no file can be made, not even by root, as Kubernetes mounts a secret.
-const noFiles = "/sys/kernel"
-
-func TestTheStateIsKeptNextToTheStoreWhereTheKeyIsReadOnly(t *testing.T) {
-	k := keptTrail(t)
-	s, logs := stateIn(t, k, noFiles+"/audit.key.state", k.path+".state")
-	s.save(t.Context(), k.store)
-	st, err := audit.LoadState(k.path+".state", k.secret.Public())
-	if err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != 3 || logs.Len() > 0 {
-		t.Errorf("read %+v, %v; logged %v", st, err, logs.All())
-	}
-}
-
-func TestAStateThatCannotBeKeptIsLoggedOnce(t *testing.T) {
-	k := keptTrail(t)
-	s, logs := stateIn(t, k, noFiles+"/audit.key.state")
-	for range 3 {
-		s.save(t.Context(), k.store)
-	}
-	if all := logs.All(); len(all) != 1 || all[0].Message != "audit_state_not_kept" || all[0].Level != zapcore.InfoLevel {
-		t.Errorf("logged %v, want one line", all)
-	}
-}
-
-func TestAStateThatCouldNotBeSavedIsSavedLater(t *testing.T) {
-	k := keptTrail(t)
-	dir := filepath.Join(t.TempDir(), "later")
-	s, logs := stateIn(t, k, filepath.Join(dir, "audit.key.state"))
-	s.save(t.Context(), k.store)
-	check.Must(t, os.Mkdir(dir, 0o700))
-	s.save(t.Context(), k.store)
-	if st, err := audit.LoadState(s.files[0], k.secret.Public()); err != nil || len(st.Heads) != 1 || st.Heads[0].Seq != 3 {
-		t.Errorf("the state has %+v, %v", st, err)
-	}
-	check.Same(t, 1, logs.FilterMessage("audit_state_not_saved").Len(), "lines logged")
-}
-
-// Without the rule, a store that was put back under the worker is what the next start compares with.
-func TestAStateIsNotSavedOverOneThatHasMore(t *testing.T) {
-	k := keptTrail(t)
-	file := filepath.Join(t.TempDir(), "audit.key.state")
-	s, logs := stateIn(t, k, file)
-	s.save(t.Context(), k.store)
-	for range 3 {
-		s.save(t.Context(), trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1))
-	}
-	if st, err := audit.LoadState(file, k.secret.Public()); err != nil || st.Heads[0].Seq != 3 {
-		t.Errorf("the state has %+v, %v", st, err)
-	}
-	check.Same(t, 1, logs.FilterMessage("audit_records_missing").Len(), "lines logged")
-}
-
-// Where no directory takes the state, what memory knows is all that shows it.
-func TestEachLossOfRecordsIsLoggedOnce(t *testing.T) {
-	k := keptTrail(t)
-	for name, file := range map[string]string{"kept": filepath.Join(t.TempDir(), "audit.key.state"), "not kept": noFiles + "/audit.key.state"} {
-		s, logs := stateIn(t, k, file)
-		s.save(t.Context(), k.store)
-		backup := trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)
-		for range 2 { // put back, and mended
-			s.save(t.Context(), backup)
-			s.save(t.Context(), backup)
-			s.save(t.Context(), k.store)
-		}
-		check.Same(t, 2, logs.FilterMessage("audit_records_missing").Len(), "%s: lines about two losses", name)
-	}
 }

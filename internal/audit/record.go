@@ -1,7 +1,7 @@
 // Package audit is the memory of the worker: one record for each decision and each outcome, append-only and chained by
 // hashes, so that what happened to a claim can be shown and proved years later (RN-BIL-005 section VII).
 //
-// It holds what the stores below it have in common: the records and their bytes, the chain, the signed heads and tombstones,
+// It holds what the stores below it have in common: the records and their bytes, the chain, the signed heads and cuts,
 // the group commit, and the questions that are asked of the history. The stores carry the name of their technology and
 // are held to one conformance suite (audittest).
 package audit

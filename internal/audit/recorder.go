@@ -234,7 +234,7 @@ func (r *Recorder) observe(began time.Time, err error) {
 }
 
 // Run probes a store that is lost or idle, and writes what no decision takes along, until ctx ends. Then it writes the rest
-// within a second, and logs which answers it leaves open.
+// within a second.
 func (r *Recorder) Run(ctx context.Context) {
 	tick := time.NewTicker(housekeepingEvery)
 	defer tick.Stop()
@@ -256,7 +256,6 @@ func (r *Recorder) Run(ctx context.Context) {
 				<-r.writing
 			case <-last.Done():
 			}
-			r.logOpen(last)
 			return
 		case <-next:
 		}
@@ -341,49 +340,21 @@ func (r *Recorder) recordUndelivered(ctx context.Context, due []Record) error {
 	if _, err := r.Record(ctx, nil); err != nil || len(due) == 0 {
 		return err
 	}
-	open, err := r.unanswered(ctx, due)
-	if err != nil || len(open) == 0 {
+	ids := make([]int64, len(due))
+	for i := range due {
+		ids[i] = due[i].ID
+	}
+	ids, err := r.store.Unanswered(ctx, ids)
+	if err != nil || len(ids) == 0 {
 		return err
 	}
+	open := slices.DeleteFunc(slices.Clone(due), func(r Record) bool { return !slices.Contains(ids, r.ID) })
 	q := &request{done: make(chan struct{})}
 	for i := range open {
 		q.records, q.answered = append(q.records, undelivered(&open[i])), append(q.answered, open[i].ID) // it is settled by that
 	}
 	_, err = r.record(ctx, q)
 	return err
-}
-
-// unanswered returns those of the records that no worker has marked as answered, all of them with an error.
-func (r *Recorder) unanswered(ctx context.Context, records []Record) (open []Record, err error) {
-	ids := make([]int64, len(records))
-	for i := range records {
-		ids[i] = records[i].ID
-	}
-	ids, err = r.store.Unanswered(ctx, ids)
-	if err != nil {
-		return records, err
-	}
-	return slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return !slices.Contains(ids, r.ID) }), nil
-}
-
-// logOpen logs the answers that found no job so shortly before the end that another worker may still be about to mark them
-// as answered. Nothing else knows of them.
-func (r *Recorder) logOpen(ctx context.Context) {
-	var open []Record
-	r.mu.Lock()
-	for _, n := range r.notFound {
-		open = append(open, n.record)
-	}
-	r.notFound = nil
-	r.mu.Unlock()
-	if len(open) > 0 && r.Err() == nil { // else all of them count as open
-		open, _ = r.unanswered(ctx, open)
-	}
-	for i := range open {
-		r.log.Warn("answer_left_open", zap.Int64("jobKey", open[i].JobKey), zap.Int64("processInstanceKey", open[i].ProcessInstanceKey),
-			zap.String("claimId", open[i].ClaimID),
-			zap.String("detail", "the job was gone, and the worker stops before it is known whether another one has answered it; no UNDELIVERED is recorded: look at the process instance"))
-	}
 }
 
 // undelivered returns the record that the answer of another one was not delivered.

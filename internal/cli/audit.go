@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,19 +15,16 @@ import (
 )
 
 func newAudit(now clock) *cobra.Command {
-	command := group("audit", "Check, export and clear the audit trail",
-		`The audit trail is one record for each decision and each outcome, chained by
-hashes and signed, so that what happened to a claim can be proved years later.`)
+	command := group("audit", "Check, export and clear the audit trail")
 	command.AddCommand(newAuditVerify(), newAuditBackup(), newAuditRestore(), newAuditExport(), newAuditPurge(now))
 	return command
 }
 
 // group is a command that only holds others.
-func group(use, short, long string) *cobra.Command {
+func group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
-		Long:  long,
 		Args:  noArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
@@ -39,11 +35,8 @@ func newAuditExport() *cobra.Command {
 		Use:   "export CLAIM",
 		Short: "Print everything that is stored about a claim, as JSON lines",
 		Long: `Prints everything that is stored about a claim, one JSON object for each record,
-oldest first: for a data subject who asks what is kept (LGPD, article 18), or
-for an auditor. Each record comes with its place in the audit trail and its
-hash. Nothing is left out: the store holds no more than this.
-
-It changes nothing and may run while a worker runs.`,
+oldest first, with its place in the audit trail and its hash: for a data subject
+who asks what is kept (LGPD, article 18), or for an auditor.`,
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
 		Args:    oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -66,11 +59,7 @@ func newAuditBackup() *cobra.Command {
 		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
 new file, also while a worker writes to it, and then checks the copy's audit
 trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
-up by its own means.
-
-To restore: stop the worker, run worker audit restore BACKUP, and start the
-worker with the same key. docs/operations.md says what the decisions since the
-backup become.`,
+up by its own means.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    oneArg("the new file", "/backup/today.db"),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -97,7 +86,7 @@ func backUp(command *cobra.Command, cfg config.Config, file string) error {
 	if err != nil {
 		return err
 	}
-	c, err := check(command, cfg, store, public, gathered{})
+	c, err := check(command, cfg, store, public, nil)
 	if closeErr := store.Close(); c == nil || closeErr != nil {
 		return errors.Join(err, closeErr)
 	}
@@ -113,23 +102,25 @@ place of the SQLite store at RETRY_DATABASE_URL. The store that is there is
 moved aside and kept. The worker must be stopped. A backup that is broken, or
 that another key has signed, changes nothing.
 
-It says where the restored trail ends, and how many records the key has signed
-beyond that: those are missing, and docs/operations.md says what their decisions
-become. The file with what the key has signed (the key's name and .state) keeps
-that it was restored. PostgreSQL is restored by its own means.`,
-		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db
-  worker audit restore --json /backup/analyze-retry-2026-11-21.db`,
-		Args: oneArg("the backup", "/backup/today.db"),
+What was decided since the backup is missing: worker audit verify --heads names
+it. PostgreSQL is restored by its own means.`,
+		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
+		Args:    oneArg("the backup", "/backup/today.db"),
 		RunE: func(command *cobra.Command, args []string) error {
 			cfg, err := loadConfig(command)
 			if err != nil {
 				return err
 			}
-			done, err := app.Restore(command.Context(), cfg, args[0])
+			done, key, err := app.Restore(command.Context(), cfg, args[0])
 			if err != nil {
 				return err
 			}
-			r := restoredOf(cfg, args[0], done)
+			r := restored{
+				Store: cfg.DatabaseURL.String(), Backup: args[0], Aside: done.Aside, Key: key, Records: done.Records, Removed: done.Removed, Heads: []headLine{},
+			}
+			for _, h := range done.Heads {
+				r.Heads = append(r.Heads, lineOf(h))
+			}
 			return printAnswer(command, r, r.text())
 		},
 	}, "print one JSON object")
@@ -145,29 +136,6 @@ type restored struct {
 	Records int64      `json:"records"`
 	Removed int64      `json:"removed"`
 	Heads   []headLine `json:"heads"`
-	// Missing is what the key is known to have signed and the backup does not have.
-	Missing []missingRecords `json:"missing"`
-}
-
-type missingRecords struct {
-	Chain int       `json:"chain"`
-	Has   int64     `json:"has"`
-	Seq   int64     `json:"signed"`
-	At    time.Time `json:"signedAt"`
-}
-
-func restoredOf(cfg config.Config, backup string, done app.Restored) restored {
-	r := restored{
-		Store: cfg.DatabaseURL.String(), Backup: backup, Aside: done.Aside, Key: done.Key, Records: done.Records, Removed: done.Removed,
-		Heads: []headLine{}, Missing: []missingRecords{},
-	}
-	for _, h := range done.Heads {
-		r.Heads = append(r.Heads, lineOf(h))
-	}
-	for _, c := range done.Missing {
-		r.Missing = append(r.Missing, missingRecords{c.Signed.Chain, c.Has.Seq, c.Signed.Seq, c.Signed.At})
-	}
-	return r
 }
 
 func (r restored) text() string {
@@ -180,17 +148,6 @@ func (r restored) text() string {
 	if r.Aside != "" {
 		fmt.Fprintf(&b, "The store that was there is kept as %s.\n", r.Aside)
 	}
-	for _, m := range r.Missing {
-		if beyond := m.Seq - m.Has; beyond > 0 {
-			fmt.Fprintf(&b, "%s of chain %d missing: the key signed %d until %s.\n", term.Count(beyond, "record"), m.Chain, m.Seq, term.Time(m.At))
-		} else {
-			fmt.Fprintf(&b, "Chain %d is another one than the key signed until %s.\n", m.Chain, term.Time(m.At))
-		}
-	}
-	if len(r.Missing) == 0 {
-		b.WriteString("The key is not known to have signed more than that.\n")
-	} else {
-		b.WriteString("What their decisions become is in docs/operations.md.\n")
-	}
+	b.WriteString("What became of decisions since then is in docs/operations.md.\n")
 	return b.String()
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,35 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
-
-func TestStateFileRevealsMissingRecords(t *testing.T) {
-	a := archived(t, week())
-	heads := a.heads(t)
-	public := filepath.Join(t.TempDir(), "audit.pub")
-	write(t, public, publicPEM(t, a.path+".key"))
-	for path, args := range map[string][]string{
-		a.path + ".key.state": {"audit", "verify"},
-		a.path + ".state":     {"audit", "verify"},
-		public + ".state":     {"audit", "verify", "--key", public},
-		strings.Replace(public, ".pub", ".key.state", 1): {"audit", "verify", "--key", public},
-	} {
-		state := audit.State{At: today, Heads: heads}
-		check.Must(t, a.secret.SaveState(path, state))
-		a.prints(t, args, "1 known head agreed with it.\nThe state file of the key was compared: ")
-		more := a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today)
-		state.Heads = []audit.Head{more}
-		state.GivenUp = []audit.GivenUp{{At: today, Why: audit.Restored}}
-		check.Must(t, a.secret.SaveState(path, state))
-		stdout, stderr := a.decodes(t, 1, &struct{}{}, args...)
-		contains(t, path, stderr, "record 17: removed: the chain had 20 records at 2026-01-12T10:00:00Z")
-		contains(t, path, stdout, `"why": "restored"`)
-		write(t, path, `{"state":{"heads":[]},"signature":"AAAA"}`)
-		a.fails(t, 1, "was changed, or signed with another key", args...)
-		remove(t, path)
-	}
-}
 
 func TestKeptHeadsRevealARolledBackStore(t *testing.T) {
 	a := archived(t, week())
@@ -58,7 +28,7 @@ func TestKeptHeadsRevealARolledBackStore(t *testing.T) {
 		a.prints(t, []string{"audit", "verify", "--heads", file}, "1 known head agreed with it.")
 	}
 
-	const trigger = "records_are_removed_behind_a_tombstone_only"
+	const trigger = "records_are_removed_behind_a_cut_only"
 	again := a.definition(t, trigger)
 	a.tamper(t, "DROP TRIGGER "+trigger, "DELETE FROM records WHERE seq = 17", again,
 		fmt.Sprintf("UPDATE heads SET seq = 16, hash = x'%x', at = %d, signature = x'%x'", earlier[0].Hash[:], earlier[0].At.UnixMicro(), earlier[0].Signature))
@@ -98,72 +68,34 @@ func TestAFileWithoutHeadsIsNotTakenForAgreement(t *testing.T) {
 func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 	a := archived(t, nil)
 	file := filepath.Join(t.TempDir(), "kept-heads")
-	records := decade()
-	records[1].At, records[2].At = records[0].At, records[0].At // what is of one day goes with one stub
 	var kept string
 	store := a.open(t)
-	for _, r := range records {
+	for _, r := range decade() {
 		a.add(t, store, r)
 		heads, err := store.Heads(t.Context())
 		check.Must(t, err)
 		kept += asLogged(t, heads[0])
 	}
-	answer(t, store, a.ids)
 	closed(t, store)
 	write(t, file, kept)
-	a.must(t, "audit", "purge") // the stub ends at the third record
+	a.must(t, "audit", "purge", "--before", "2021-01-01", "--yes") // the cut ends at the third record
 	a.prints(t, []string{"audit", "verify", "--heads", file}, "17 known heads agreed with it.\n2 known heads not compared: the record of that place is removed.\n")
 	archived(t, nil).fails(t, 1, "worker: known heads: the one of chain 1, record 1", "audit", "verify", "--heads", file) // another store, not a broken one
 }
 
-func TestQueueHeadsRevealARolledBackStore(t *testing.T) {
-	a, kafka := archived(t, week()), eventstest.StartKafka(t)
-	a.settings = append(a.settings, "RETRY_EVENTS_URL="+kafka.URL())
-	a.prints(t, []string{"audit", "verify"}, "The queue holds 0 heads of this key.")
-	publisher := eventstest.Open(t, kafka.URL())
-	heads := a.heads(t)
-	other := audittest.Secret(t)
-	publish := func(secret *audit.Secret, heads ...audit.Head) events.Event {
+func TestHeadsInEventsRevealARolledBackStore(t *testing.T) {
+	a := archived(t, week())
+	heads, other := a.heads(t), audittest.Secret(t)
+	file := filepath.Join(t.TempDir(), "events.jsonl")
+	event := func(secret *audit.Secret, heads ...audit.Head) string {
 		t.Helper()
 		event, err := events.FromHeads("zeebe", secret.Public(), heads)
 		check.Must(t, err)
-		check.Await(t, "it is published", func() bool { return publisher.Publish(t.Context(), []events.Event{event})[0] == nil })
-		return event
+		return string(event.JSON) + "\n"
 	}
-	publish(a.secret, heads...)
-	publish(other, other.Head(audit.ChainAt(1, 99, audit.Hash{}), today)) // another store on the same queue
-	a.prints(t, []string{"audit", "verify"}, "1 known head agreed with it.", "The queue holds 1 head of this key.")
-
-	event := publish(a.secret, a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today))
-	file := filepath.Join(t.TempDir(), "events.jsonl")
-	write(t, file, string(event.JSON)+"\n")
-	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
-		a.fails(t, 1, "record 17: removed: the chain had 20 records", args...)
-	}
-	// A person has restored a backup, and the key goes on without the four.
-	given := audit.State{At: today, Heads: heads, GivenUp: []audit.GivenUp{{At: today.Add(time.Hour), Why: audit.Restored, From: heads}}}
-	check.Must(t, a.secret.SaveState(a.path+".key.state", given))
-	for _, args := range [][]string{{"audit", "verify"}, {"audit", "verify", "--heads", file}} {
-		a.prints(t, args, "1 known head not compared: a person has given up those records.", "(restored)")
-	}
-}
-
-func TestAQueueThatCannotBeReadIsAWarning(t *testing.T) {
-	a := archived(t, week())
-	settings := a.settings
-	for url, want := range map[string]string{
-		"amqp://user:secret@127.0.0.1:1/": "RabbitMQ cannot be read without taking the events",
-		"kafka://127.0.0.1:1":             "connect to Kafka",
-	} {
-		a.settings = append(slices.Clip(settings), "RETRY_EVENTS_URL="+url)
-		var got struct {
-			OK       bool
-			Warnings []string
-		}
-		stdout, stderr := a.decodes(t, 0, &got, "audit", "verify")
-		if !got.OK || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], want) ||
-			!strings.Contains(stderr, "the heads in the queue were not compared") || strings.Contains(stderr+stdout, "secret") {
-			t.Errorf("%s: output %s, complaint %q", url, stdout, stderr)
-		}
-	}
+	another := event(other, other.Head(audit.ChainAt(1, 99, audit.Hash{}), today)) // many stores may share a queue
+	write(t, file, another+event(a.secret, heads...))
+	a.prints(t, []string{"audit", "verify", "--heads", file}, "1 known head agreed with it.")
+	write(t, file, another+event(a.secret, a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today)))
+	a.fails(t, 1, "record 17: removed: the chain had 20 records", "audit", "verify", "--heads", file)
 }

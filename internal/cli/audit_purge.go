@@ -18,149 +18,58 @@ import (
 func newAuditPurge(now clock) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "purge",
-		Short: "Remove records whose retention is over, as the worker does daily",
-		Long: `Removes the records that are older than RETRY_AUDIT_RETENTION, by whole months.
-A record goes when its event is published and its answer has reached the broker;
-one that waits for that holds back those that came after it. A signed stub
-stands for what was removed, so that the trail can still be checked.
-
-For its event it waits where RETRY_EVENTS_URL names a queue, and also where a
-worker ever began to publish the store's events, also if none is set here.
-
-A store remembers the longest retention that it was ever set to, and keeps its
-records for that long, also if less is set later. --shorten lowers that to
-RETRY_AUDIT_RETENTION, after a question, and removes nothing itself.
-
-Nothing is removed while this host's clock is more than a day ahead of the
-newest head of the trail. After a pause of the worker, when you have seen that
-the clock is right, --trust-clock removes all the same.
-
-A running worker does this once a day, and announces it in its log the day
-before, so that there is seldom a need to do it by hand. On SQLite the worker
-must be stopped for it. --dry-run changes nothing and may run while a worker
-runs.`,
-		Example: `  worker audit purge --dry-run
-  RETRY_AUDIT_RETENTION=18m worker audit purge --shorten
-  RETRY_AUDIT_RETENTION=18m worker audit purge --dry-run --json`,
-		Args: noArgs,
+		Short: "Remove records that were decided before a day",
+		Long: `Shows which records were decided before a day (UTC) and could be removed; with
+--yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION goes, and no
+record whose event is yet to be published, nor what came after it. One signed
+cut a chain stands for what was removed. For --yes the worker must be stopped
+(SQLite), or RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
+		Example: `  worker audit purge --before 2021-11-01`,
+		Args:    noArgs,
 	}
 	flags := command.Flags()
-	dryRun := flags.Bool("dry-run", false, "show what would be removed and what is held back")
-	trustClock := flags.Bool("trust-clock", false, "accept the host's clock though the trail is old")
-	lower := flags.Bool("shorten", false, "lower the store's retention; remove nothing")
-	yes := flags.Bool("yes", false, "with --shorten: do not ask for confirmation")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		switch {
-		case *lower && (*dryRun || *trustClock):
-			return usageError{errors.New("--shorten removes nothing: give it without --dry-run and --trust-clock")}
-		case *dryRun && *trustClock:
-			return usageError{errors.New("--dry-run and --trust-clock exclude each other")}
-		case *yes && !*lower:
-			return usageError{errors.New("--yes goes with --shorten; nothing else is asked")}
-		case *lower:
-			return shortenRetention(command, *yes)
+	var before time.Time
+	flags.Var(&notation{kind: "DAY", read: func(text string) (err error) {
+		if before, err = time.Parse(dayLayout, text); err != nil {
+			return errors.New("give a day such as 2021-11-01")
 		}
-		report := func(p purged) error { return printAnswer(command, p, p.text()) }
-		if *dryRun {
-			return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-				p, err := previewPurge(ctx, cfg, store, now())
-				if err != nil {
-					return err
-				}
-				return report(p)
-			})
+		return nil
+	}}, "before", "first day whose records stay, as 2021-11-01")
+	yes := flags.Bool("yes", false, "remove the records")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if before.IsZero() {
+			return usageError{errors.New("--before is missing: give the first day whose records stay, as 2021-11-01")}
 		}
 		cfg, err := loadConfig(command)
 		if err != nil {
 			return err
 		}
-		p, err := purge(command.Context(), cfg, now(), *trustClock)
-		if err == nil || len(p.Runs) > 0 { // what was removed is reported, also after an error
-			err = errors.Join(report(p), err)
+		if limit := audit.Cutoff(now(), int(cfg.AuditRetention)); before.After(limit) {
+			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(dayLayout))
+		}
+		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes, Runs: []run{}}
+		if *yes {
+			err = p.remove(command.Context(), cfg, now())
+		} else {
+			err = p.preview(command.Context(), cfg)
+		}
+		if err == nil || *yes && len(p.Runs) > 0 { // what was removed is reported, also after an error
+			err = errors.Join(printAnswer(command, p, p.text()), err)
 		}
 		return err
 	}
 	return withJSON(command, "print one JSON object")
 }
 
-// publishes reports whether a queue is set here. The store may know of one all the same.
-func publishes(cfg config.Config) bool { return cfg.EventsURL != "" }
-
-// longer returns the retention that holds: the one that is set, or the store's floor if that is longer.
-func longer(cfg config.Config, floor int) config.Months {
-	return max(cfg.AuditRetention, config.Months(floor))
-}
-
-// previewPurge returns what a purge would remove. It changes nothing.
-func previewPurge(ctx context.Context, cfg config.Config, store audit.Store, now time.Time) (purged, error) {
-	floor, err := store.Floor(ctx)
-	if err != nil {
-		return purged{}, err
-	}
-	kept := longer(cfg, floor)
-	cutoff := audit.Cutoff(now, int(kept))
-	stubs, err := store.Purgeable(ctx, cutoff, publishes(cfg))
-	if err != nil {
-		return purged{}, err
-	}
-	held, err := audit.HeldBack(ctx, store, stubs, cutoff, publishes(cfg))
-	if err != nil {
-		return purged{}, err
-	}
-	p := purgedOf(cfg, kept, cutoff, stubs, held)
-	p.DryRun = true
-	for i := range p.Held {
-		p.Held[i].Lapsed = p.Held[i].Unanswered && now.Sub(p.Held[i].At) >= audit.UnansweredFor
-	}
-	return p, nil
-}
-
-func purge(ctx context.Context, cfg config.Config, now time.Time, trustClock bool) (p purged, err error) {
-	store, secret, err := app.OpenStore(ctx, cfg)
-	if err != nil {
-		return purged{}, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := judgeClock(ctx, store, secret.Public(), now, trustClock); err != nil {
-		return purged{}, err
-	}
-	floor, err := store.Keep(ctx, cfg.AuditRetention.Floor())
-	if err != nil {
-		return purged{}, err
-	}
-	kept := longer(cfg, floor)
-	due := audit.RetentionAt(now, int(kept), publishes(cfg))
-	stubs, err := audit.Retain(ctx, store, secret, due)
-	var held []audit.Held
-	if err == nil {
-		held, err = audit.HeldBack(ctx, store, nil, due.Cutoff, publishes(cfg))
-	}
-	return purgedOf(cfg, kept, due.Cutoff, stubs, held), err
-}
-
-// judgeClock returns an error where only a person can say that the host's clock is right. A command does not hear the broker.
-func judgeClock(ctx context.Context, store audit.Store, key audit.Public, now time.Time, trust bool) error {
-	if trust {
-		return audit.Confirm(ctx, store, now)
-	}
-	err := audit.TrustClock(ctx, store, key, now, time.Time{})
-	if _, is := errors.AsType[*audit.ClockError](err); is {
-		return fmt.Errorf("%w, or give --trust-clock if it is right", err)
-	}
-	return err
-}
-
 // purged is what purge answers. Its JSON form is stable.
 type purged struct {
-	// Retention is the one that holds: Setting, which is RETRY_AUDIT_RETENTION, or the longest that the store was ever set to.
+	Before    time.Time `json:"before"`
 	Retention string    `json:"retention"`
-	Setting   string    `json:"setting"`
-	Cutoff    time.Time `json:"cutoff"`
 	DryRun    bool      `json:"dryRun"`
-	// Runs are what goes or went, at most one of each chain; Held are the records that are old enough and hold back
-	// what comes after them.
-	Runs []run  `json:"removed"`
-	Held []held `json:"heldBack"`
+	// Runs are what would go or went, at most one of each chain.
+	Runs []run `json:"removed"`
+	// Unpublished are the chains whose next record stays although it is old enough, because its event is not published.
+	Unpublished []int `json:"unpublishedChains,omitempty"`
 }
 
 type run struct {
@@ -173,135 +82,63 @@ type run struct {
 	Hash    string    `json:"hash"`
 }
 
-type held struct {
-	Chain       int       `json:"chain"`
-	Seq         int64     `json:"seq"`
-	ID          int64     `json:"id"`
-	At          time.Time `json:"at"`
-	ClaimID     string    `json:"claimId,omitempty"`
-	Unpublished bool      `json:"unpublished"`
-	Unanswered  bool      `json:"unanswered"`
-	// Lapsed is of a dry run: the purge itself will no longer wait for the answer, and remove more than is shown.
-	Lapsed bool `json:"lapsed"`
+// preview finds what a purge would remove. It changes nothing.
+func (p *purged) preview(ctx context.Context, cfg config.Config) error {
+	store, err := app.OpenHistory(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.find(ctx, store, func(audit.Expired) error { return nil }), store.Close())
 }
 
-func purgedOf(cfg config.Config, kept config.Months, cutoff time.Time, stubs []audit.Tombstone, holding []audit.Held) purged {
-	p := purged{Retention: kept.String(), Setting: cfg.AuditRetention.String(), Cutoff: cutoff, Runs: []run{}, Held: []held{}}
-	at := map[int]int{} // by chain, its place in Runs
-	for _, s := range stubs {
-		r := run{s.Chain, s.From, s.Through, s.Through - s.From + 1, s.Oldest, s.Newest, s.Hash.String()}
-		i, begun := at[s.Chain]
-		if !begun {
-			at[s.Chain] = len(p.Runs)
-			p.Runs = append(p.Runs, r)
+func (p *purged) remove(ctx context.Context, cfg config.Config, now time.Time) error {
+	store, secret, err := app.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	purge := func(e audit.Expired) error { return store.Purge(ctx, secret.Cut(e, now)) }
+	return errors.Join(p.find(ctx, store, purge), store.Close())
+}
+
+// find does something with each run that may go, and notes it.
+func (p *purged) find(ctx context.Context, store audit.Store, do func(audit.Expired) error) error {
+	expired, err := store.Expired(ctx, p.Before)
+	if err != nil {
+		return err
+	}
+	for _, e := range expired {
+		if e.Unpublished {
+			p.Unpublished = append(p.Unpublished, e.Chain)
+		}
+		if e.Through < e.From {
 			continue
 		}
-		// Removed day by day, reported as one run.
-		whole := &p.Runs[i]
-		whole.Through, whole.Records, whole.Newest, whole.Hash = r.Through, whole.Records+r.Records, r.Newest, r.Hash
+		if err := do(e); err != nil {
+			return err
+		}
+		p.Runs = append(p.Runs, run{e.Chain, e.From, e.Through, e.Through - e.From + 1, e.Oldest, e.Newest, e.Hash.String()})
 	}
-	for _, h := range holding {
-		r := h.Record
-		p.Held = append(p.Held, held{Chain: r.Chain, Seq: r.Seq, ID: r.ID, At: r.At, ClaimID: r.ClaimID, Unpublished: h.Unpublished, Unanswered: h.Unanswered})
-	}
-	return p
+	return nil
 }
 
-func (p purged) text() string {
+func (p *purged) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Retention %s: what was decided before %s may go.\n", p.Retention, term.Time(p.Cutoff))
-	if p.Retention != p.Setting {
-		b.WriteString(term.Hanging("Note: ", fmt.Sprintf("RETRY_AUDIT_RETENTION is %s, but the store was set to %s before, and keeps to that. "+
-			"worker audit purge --shorten lowers it.", p.Setting, p.Retention)))
-	}
 	did := "Removed"
 	if p.DryRun {
 		did = "Would remove"
 	}
 	if len(p.Runs) == 0 {
-		fmt.Fprintf(&b, "%s nothing.\n", did)
+		fmt.Fprintf(&b, "%s nothing: no record was decided before %s and is published.\n", did, p.Before.Format(dayLayout))
 	}
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
 			did, term.Count(r.Records, "record"), r.Chain, r.From, r.Through, term.Millis(r.Oldest), term.Millis(r.Newest))
 	}
-	for _, h := range p.Held {
-		claim := "of no known claim"
-		if h.ClaimID != "" {
-			claim = "of claim " + term.Line(h.ClaimID)
-		}
-		b.WriteString(term.Hanging("Held back: ", fmt.Sprintf("chain %d from place %d on, decided %s, %s: %s.", h.Chain, h.Seq, term.Time(h.At), claim, h.why())))
+	for _, chain := range p.Unpublished {
+		fmt.Fprintf(&b, "Older records of chain %d stay until their events are published.\n", chain)
+	}
+	if p.DryRun && len(p.Runs) > 0 {
+		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")
 	}
 	return b.String()
-}
-
-func (h held) why() string {
-	switch {
-	case h.Unpublished && h.Unanswered:
-		return "its event is not published and its answer has not reached the broker"
-	case h.Lapsed:
-		return "its answer has not reached the broker for 30 days; the purge itself no longer waits for that, and removes more than is shown here"
-	case h.Unpublished:
-		return "its event is not published"
-	case h.Unanswered:
-		return "its answer has not reached the broker"
-	default:
-		return "it has become free in this moment; run this again"
-	}
-}
-
-// shortened is what purge --shorten answers. Its JSON form is stable.
-type shortened struct {
-	// Before is how long the store kept its records at least, Retention how long it does now.
-	Before    string `json:"before"`
-	Retention string `json:"retention"`
-	Lowered   bool   `json:"lowered"`
-}
-
-// shortenRetention lets the store keep records for RETRY_AUDIT_RETENTION only, if a person says so. It removes nothing.
-func shortenRetention(command *cobra.Command, yes bool) (err error) {
-	if !yes && !term.IsTerminal(command.InOrStdin()) {
-		return usageError{errors.New("there is no terminal to ask at: give --yes if the store is to keep records for a shorter time")}
-	}
-	cfg, err := loadConfig(command)
-	if err != nil {
-		return err
-	}
-	ctx := command.Context()
-	store, _, err := app.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	floor, err := store.Floor(ctx)
-	switch {
-	case errors.Is(err, audit.ErrNoFloor): // which a person may mend so
-		complain(command.ErrOrStderr(), "worker: %v", err)
-		floor = audit.DefaultFloor
-	case err != nil:
-		return err
-	case floor == 0:
-		floor = audit.DefaultFloor
-	}
-	s := shortened{Before: config.Months(floor).String(), Retention: cfg.AuditRetention.String(), Lowered: floor > int(cfg.AuditRetention) || err != nil}
-	if s.Lowered {
-		question := fmt.Sprintf("%s keeps records for %s at least. Let it keep them for %s only?", cfg.DatabaseURL, s.Before, s.Retention)
-		if !yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
-			return errors.New("nothing was changed")
-		}
-		if err := store.Shorten(ctx, int(cfg.AuditRetention)); err != nil {
-			return err
-		}
-	} else {
-		s.Retention = s.Before
-	}
-	return printAnswer(command, s, s.text(cfg))
-}
-
-func (s shortened) text(cfg config.Config) string {
-	if !s.Lowered {
-		return fmt.Sprintf("Nothing to lower: the store keeps records for %s at least, and RETRY_AUDIT_RETENTION is %s.\n", s.Before, cfg.AuditRetention)
-	}
-	return fmt.Sprintf("Lowered: the store kept records for %s at least, and keeps them for %s from now on.\n", s.Before, s.Retention) +
-		"Nothing is removed yet. worker audit purge --dry-run says what will be.\n"
 }

@@ -1,9 +1,7 @@
 package cli_test
 
 import (
-	"strings"
 	"testing"
-	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -19,121 +17,44 @@ func decade() []audit.Record {
 	}, week()...))
 }
 
-func TestPurgeRemovesWhatIsOldAndLeavesATrailInOrder(t *testing.T) {
+func TestPurgeShowsAndThenRemovesWhatIsOld(t *testing.T) {
 	a := archived(t, decade())
-	dry := a.must(t, "audit", "purge", "--dry-run")
-	checkScreen(t, dry)
-	checkGolden(t, "store_purge_old_dry_run", dry)
-	if again := a.must(t, "audit", "purge", "--dry-run"); again != dry {
-		t.Errorf("a dry run has changed something:\n%s", again)
+	const places = " 3 records of chain 1, places 1 to 3,\n  decided from 2020-11-30T10:00:00.000Z to 2020-12-31T23:59:59.999Z.\n"
+	for range 2 { // it changes nothing
+		check.Same(t, "Would remove"+places+"Nothing is removed yet: give --yes to remove them.\n", a.must(t, "audit", "purge", "--before", "2021-01-01"), "a dry run")
 	}
-	checkGolden(t, "store_purge_old", a.must(t, "audit", "purge"))
-	a.prints(t, []string{"audit", "verify"}, "16 records in 1 chain checked", "3 records removed when the retention was over")
-	a.fails(t, 1, "its retention is over", "history", "CLM-2020-1")
-	checkGolden(t, "store_purge_again_json", a.must(t, "audit", "purge", "--json"))
+	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain checked")
+	check.Same(t, "Removed"+places, a.must(t, "audit", "purge", "--before", "2021-01-01", "--yes"), "purge --yes")
+	a.prints(t, []string{"audit", "verify"}, "16 records in 1 chain checked", "3 records removed by a purge")
+	a.fails(t, 1, "nothing is known of claim", "history", "CLM-2020-1")
+	var got struct {
+		DryRun  bool
+		Removed []any
+	}
+	if stdout, _ := a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01"); !got.DryRun || got.Removed == nil || len(got.Removed) > 0 {
+		t.Errorf("again: %s", stdout)
+	}
 }
 
-func TestPurgeNamesWhatHoldsRecordsBack(t *testing.T) {
-	a := archived(t, decade(), 1)
-	checkGolden(t, "store_purge_unanswered", a.must(t, "audit", "purge", "--dry-run"))
-	a.settings = append(a.settings, "RETRY_EVENTS_URL=kafka://127.0.0.1:9092")
-	checkGolden(t, "store_purge_unpublished", a.must(t, "audit", "purge"))
-	checkGolden(t, "store_purge_unpublished_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
+func TestPurgeTakesNothingYoungerThanTheRetention(t *testing.T) {
+	a := archived(t, decade())
+	for _, args := range [][]string{{"audit", "purge", "--before", "2021-01-02"}, {"audit", "purge", "--before", "2021-01-02", "--yes"}} {
+		a.fails(t, 1, "RETRY_AUDIT_RETENTION=5y keeps what was decided from 2021-01-01 on", args...)
+	}
+	a.fails(t, 2, "--before is missing", "audit", "purge", "--yes")
+	a.fails(t, 2, "give a day such as 2021-11-01", "audit", "purge", "--before", "yesterday")
+	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
 }
 
-func TestPurgeKeepsUnpublishedRecordsWithoutQueueSetting(t *testing.T) {
+func TestPurgeKeepsUnpublishedRecordsAndSaysSo(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)
 	release, err := store.Lead(t.Context()) // as a worker does that has a queue
 	check.Must(t, err)
 	release()
+	check.Must(t, store.Published(t.Context(), a.ids[:1]))
 	closed(t, store)
-	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
-		a.prints(t, args, " nothing.", "its event is not published")
-	}
-}
-
-// kept is an archive whose store was set to keep records for some months.
-func kept(t *testing.T, months int) *archive {
-	t.Helper()
-	a := archived(t, decade())
-	store := a.open(t)
-	if _, err := store.Keep(t.Context(), months); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, store)
-	return a
-}
-
-func TestShorterRetentionNeedsShorten(t *testing.T) {
-	a := kept(t, 120)
-	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=5y")
-	for _, args := range [][]string{{"audit", "purge", "--dry-run"}, {"audit", "purge"}} {
-		stdout := a.must(t, args...)
-		checkScreen(t, stdout)
-		contains(t, "purge", stdout, "Retention 10y:", " nothing.", "worker audit purge --shorten")
-	}
-	checkGolden(t, "store_purge_floor_json", a.must(t, "audit", "purge", "--dry-run", "--json"))
-	checkGolden(t, "store_purge_shorten", a.must(t, "audit", "purge", "--shorten", "--yes"))
-	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
-	checkGolden(t, "store_purge_shorten_again", a.must(t, "audit", "purge", "--shorten", "--yes"))
-	a.prints(t, []string{"audit", "purge", "--shorten", "--yes", "--json"}, `"lowered": false`)
-	a.prints(t, []string{"audit", "purge"}, "Removed 3 records")
-}
-
-func TestAFloorThatIsNoNumberIsSetByAPerson(t *testing.T) {
-	a := kept(t, 60)
-	a.tamper(t, "UPDATE meta SET value = 'x' WHERE name = 'retention'")
-	code, stdout, stderr := a.run(t, "audit", "purge", "--shorten", "--yes")
-	if code != 0 || !strings.Contains(stdout, "Lowered") || !strings.Contains(stderr, "is not a number of months: it is \"x\"") {
-		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
-	}
-	a.tamper(t, "DROP TABLE meta")
-	if code, stdout, stderr = a.run(t, "audit", "purge", "--shorten", "--yes"); code == 0 || stdout != "" {
-		t.Errorf("a floor that cannot be read: exit code %d, %s, %s", code, stdout, stderr)
-	}
-}
-
-func TestShortenAsksForYes(t *testing.T) {
-	a := kept(t, 60)
-	a.settings = append(a.settings, "RETRY_AUDIT_RETENTION=18m")
-	a.fails(t, 2, "give --yes", "audit", "purge", "--shorten")
-	for _, said := range []string{"no", "y", "", "yes"} {
-		keyboard := terminal(t)
-		if _, err := keyboard.WriteString(said + "\n"); err != nil {
-			t.Fatal(err)
-		}
-		code, stdout, stderr := a.run(t, "audit", "purge", "--shorten")
-		if !strings.Contains(stderr, "sqlite://STORE keeps records for 5y at least. Let it keep them for 18m only? Type yes: ") {
-			t.Errorf("%q: asked %s", said, stderr)
-		}
-		if lowered := code == 0 && strings.Contains(stdout, "Lowered"); lowered != (said == "yes") || (code == 0) != lowered {
-			t.Errorf("%q: exit code %d, %s", said, code, stdout)
-		}
-	}
-}
-
-// The heads of these archives were signed when the test ran, which is when the last record was stored.
-func TestPurgeByAClockFarAheadOfTheTrailIsRefused(t *testing.T) {
-	a := kept(t, 60)
-	was := today
-	defer func() { today = was }()
-	today = time.Now().AddDate(5, 1, 0)
-	for _, part := range []string{today.UTC().Format("2006-01-02T15"), time.Now().UTC().Format("2006-01-02T"), "--trust-clock"} {
-		a.fails(t, 1, part, "audit", "purge")
-	}
-	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
-	a.prints(t, []string{"audit", "purge", "--trust-clock"}, "Removed 19 records")
-}
-
-func TestUnlimitedRetentionRemovesNothingAndHoldsOthersToFiftyYears(t *testing.T) {
-	a := archived(t, decade())
-	was := today
-	defer func() { today = was }()
-	today = today.AddDate(90, 0, 0)
-	set := a.settings
-	a.settings = append(set, "RETRY_AUDIT_RETENTION=unlimited")
-	a.prints(t, []string{"audit", "purge", "--trust-clock"}, "unlimited", "Removed nothing.")
-	a.settings = append(set, "RETRY_AUDIT_RETENTION=5y")
-	a.prints(t, []string{"audit", "purge", "--dry-run"}, "50y", "Would remove 19 records")
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1", "Older records of chain 1 stay until their events are published.")
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed 1 record of chain 1")
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed nothing", "Older records of chain 1 stay")
 }

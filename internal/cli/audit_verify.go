@@ -8,14 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
@@ -26,30 +23,15 @@ func newAuditVerify() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no record was changed, removed, swapped or cut off",
-		Long: `Checks the hash chains of the audit store from the first record to the signed
-head, and names the first place where something does not fit: a record that was
-changed, added, removed or swapped, or a trail whose end was cut off. Then it
-compares the store with the one that the worker makes, and lists what differs:
-triggers, indexes, tables, and on PostgreSQL rights and row-level security. It
-changes nothing and may run while a worker runs. It exits with 1 if it finds
-anything.
+		Long: `Checks the hash chains from the first record to the signed head, and names the
+first place where something was changed, added, removed, swapped or cut off. It
+exits with 1 if it finds anything. The public half of the key is enough.
 
-A store that was put back to an earlier state as a whole is in order by itself.
-Heads that were kept elsewhere show that. They are read from the state file next
-to the key, and from the queue of RETRY_EVENTS_URL (Kafka) or, with
---heads, from a file: the worker's log (its lines with the event audit_head),
-what this command printed at an earlier check, or events of the type
-retry.audit_head.v1, one a line; other lines are passed over.
-
-A store without any record is a finding too: it may be the wrong one. A store
-that is new is checked with --expect-empty.
-
-The key is the store's own (RETRY_AUDIT_KEY_FILE). To check, its public half is
-enough: openssl pkey -in audit.key -pubout -out audit.pub`,
-		Example: `  worker audit verify
-  worker audit verify --key audit.pub --heads kept-heads.jsonl
-  worker audit verify | grep audit_head >> kept-heads.jsonl`,
-		Args: noArgs,
+Only heads that were kept elsewhere show that a store was put back as a whole:
+--heads takes the worker's log, what this command printed before, or events of
+the type retry.audit_head.v1, one a line.`,
+		Example: `  worker audit verify --key audit.pub --heads kept-heads.jsonl`,
+		Args:    noArgs,
 	}
 	flags := command.Flags()
 	keyFile := flags.String("key", "", "public or private key file (default the worker's own)")
@@ -64,16 +46,19 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 			if err != nil {
 				return err
 			}
-			known, err := gatherHeads(command, cfg, public, *keyFile, *headsFile)
-			if err != nil {
-				return err
+			var known []audit.Head
+			if *headsFile != "" {
+				if known, err = knownHeads(*headsFile, command.InOrStdin(), public); err != nil {
+					return err
+				}
 			}
 			c, err := check(command, cfg, store, public, known)
 			if c == nil {
 				return err
 			}
-			if c.Records == 0 && c.Removed == 0 {
-				c.noRecords(*empty)
+			if c.Records == 0 && c.Removed == 0 && !*empty {
+				c.Findings = append(c.Findings, "there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; "+
+					"check the address, and restore a backup if it is the right one; a store that is new is checked with --expect-empty")
 			}
 			return c.print(command, err)
 		})
@@ -81,23 +66,19 @@ enough: openssl pkey -in audit.key -pubout -out audit.pub`,
 	return withJSON(command, "print one JSON object")
 }
 
-// check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken,
-// or could not be read because of what is in the findings.
-func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known gathered) (*checked, error) {
+// check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken.
+func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
 	progress := term.NewProgress(command.ErrOrStderr())
-	verified, err := audit.Verify(command.Context(), store, public, known.heads, func(n int64) { progress.Show("%d records checked", n) })
+	verified, err := audit.Verify(command.Context(), store, public, known, func(n int64) { progress.Show("%d records checked", n) })
 	progress.Clear()
 	c := &checked{
 		Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
-		Findings: verified.Inspection.Findings, Notes: verified.Inspection.Notes,
-		KnownHeads: len(known.heads), AgreedHeads: verified.Agreed, gathered: known, lastID: verified.Inspection.LastID,
+		KnownHeads: len(known), AgreedHeads: verified.Agreed,
 	}
-	broken, isBroken := errors.AsType[*audit.BrokenError](err)
-	if err != nil && !isBroken && len(c.Findings) == 0 {
-		return nil, err
-	}
-	if isBroken {
+	if broken, is := errors.AsType[*audit.BrokenError](err); is {
 		c.Broken = &brokenPlace{broken.Chain, broken.Seq, broken.ID, broken.Why}
+	} else if err != nil {
+		return nil, err
 	}
 	for _, h := range verified.Heads {
 		c.Heads = append(c.Heads, lineOf(h))
@@ -113,13 +94,10 @@ type checked struct {
 	OK  bool   `json:"ok"`
 	// Broken is the first place where something does not fit, absent where all is in order.
 	Broken *brokenPlace `json:"broken,omitempty"`
-	// Findings are what is wrong with the store apart from its chains, each a sentence. Notes are no fault.
+	// Findings are what is wrong with the store apart from its chains, each a sentence.
 	Findings []string `json:"findings,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
 	Records  int64    `json:"records"`
 	Removed  int64    `json:"removed"`
-	gathered
-	lastID int64
 	// KnownHeads were given, and AgreedHeads of them could be compared. The places of the others are removed.
 	KnownHeads  int        `json:"knownHeads"`
 	AgreedHeads int        `json:"agreedHeads"`
@@ -131,18 +109,6 @@ type brokenPlace struct {
 	Seq   int64  `json:"seq,omitempty"`
 	ID    int64  `json:"id,omitempty"`
 	Why   string `json:"why"`
-}
-
-// noRecords adds the finding about a store that has no records and no stubs.
-func (c *checked) noRecords(expected bool) {
-	switch {
-	case c.lastID > 0:
-		c.Findings = append(c.Findings, fmt.Sprintf("there are no records, but the store has given out record IDs through %d: all records were removed past the worker, "+
-			"or no transaction ever came through; restore a backup, or find out which", c.lastID))
-	case !expected:
-		c.Findings = append(c.Findings, "there are no records, and no stubs for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; "+
-			"check the address, and restore a backup if it is the right one; a store that is new is checked with --expect-empty")
-	}
 }
 
 // fault returns what is wrong as an error, nil where nothing is. err is what the check of the chains has found.
@@ -158,9 +124,6 @@ func (c *checked) fault(err error) error {
 
 // print prints the result; err is why the trail is not in order, or nil.
 func (c *checked) print(command *cobra.Command, err error) error {
-	for _, warning := range c.Warnings {
-		complain(command.ErrOrStderr(), "worker: %s", warning)
-	}
 	err = c.fault(err)
 	if c.OK = err == nil; !c.OK {
 		c.Heads = nil // heads of a broken trail are not to be kept
@@ -188,7 +151,7 @@ func (c *checked) text() string {
 	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
 	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", term.Count(c.Records, "record"), term.Count(len(c.Heads), "chain"), c.Key)
 	if c.Removed > 0 {
-		fmt.Fprintf(&b, "%s removed when the retention was over; signed stubs stand for them.\n", term.Count(c.Removed, "record"))
+		fmt.Fprintf(&b, "%s removed by a purge; a signed cut stands for them.\n", term.Count(c.Removed, "record"))
 	}
 	if c.AgreedHeads > 0 {
 		fmt.Fprintf(&b, "%s agreed with it.\n", term.Count(c.AgreedHeads, "known head"))
@@ -196,111 +159,10 @@ func (c *checked) text() string {
 	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
 		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", term.Count(gone, "known head"))
 	}
-	c.writeText(&b)
-	for _, note := range c.Notes {
-		fmt.Fprintf(&b, "Note: %s.\n", note)
-	}
 	if len(c.Heads) > 0 {
 		b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
 	}
 	return b.String()
-}
-
-// gathered are the heads that were kept apart from the store, and their sources.
-type gathered struct {
-	heads []audit.Head
-	// State is the state file of the key, absent where none was found.
-	State *keptState `json:"state,omitempty"`
-	// QueueHeads is how many heads the queue holds, absent where it was not asked.
-	QueueHeads *int `json:"queueHeads,omitempty"`
-	// GivenUpHeads are not compared: by the state file a person has given up their records.
-	GivenUpHeads int `json:"givenUpHeads,omitempty"`
-	// Warnings name the sources that could not be read. They are no fault of the trail.
-	Warnings []string `json:"warnings,omitempty"`
-
-	noState bool // there is no state file
-}
-
-// keptState is the content of a state file.
-type keptState struct {
-	File    string          `json:"file"`
-	At      time.Time       `json:"at"`
-	Heads   int             `json:"heads"`
-	GivenUp []audit.GivenUp `json:"givenUp,omitempty"`
-}
-
-// gatherHeads reads the state file of the key, and either the file that was given with --heads or the queue. It must be done before the
-// store's own heads are read, or a running worker's next head would be missed there.
-func gatherHeads(command *cobra.Command, cfg config.Config, public audit.Public, keyFile, headsFile string) (g gathered, err error) {
-	path, state, err := audit.LastState(stateFiles(cfg, keyFile), public)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		g.Warnings = append(g.Warnings, err.Error())
-	case errors.Is(err, fs.ErrNotExist):
-		g.noState = true
-	case err != nil:
-		return g, err
-	default:
-		g.State = &keptState{File: path, At: state.At, Heads: len(state.Heads), GivenUp: state.GivenUp}
-		g.heads = state.Heads
-	}
-	switch {
-	case headsFile != "":
-		kept, err := knownHeads(headsFile, command.InOrStdin(), public)
-		if err != nil {
-			return g, err
-		}
-		g.add(kept, state)
-	case cfg.EventsURL != "":
-		published, err := app.QueueHeads(command.Context(), cfg, public)
-		if err != nil {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("the heads in the queue were not compared, or not all of them: %v", err))
-		}
-		n := len(published)
-		g.QueueHeads = &n
-		g.add(published, state)
-	}
-	return g, nil
-}
-
-// add adds heads, but those of records that a person has given up.
-func (g *gathered) add(heads []audit.Head, state audit.State) {
-	for _, h := range heads {
-		if state.HasGivenUp(h) {
-			g.GivenUpHeads++
-			continue
-		}
-		g.heads = append(g.heads, h)
-	}
-}
-
-// stateFiles returns where the state of a key may be: next to its file, also where that is the public half under the usual
-// name, and where the worker keeps it.
-func stateFiles(cfg config.Config, key string) []string {
-	paths := []string{key + ".state"}
-	if private, is := strings.CutSuffix(key, ".pub"); is {
-		paths = append(paths, private+".key.state")
-	}
-	return append(paths, cfg.AuditStates()...)
-}
-
-// writeText writes the sources of the heads.
-func (g *gathered) writeText(out io.Writer) {
-	switch {
-	case g.State != nil:
-		fmt.Fprintf(out, "The state file of the key was compared: %s, saved %s.\n", g.State.File, term.Time(g.State.At))
-		for _, given := range g.State.GivenUp {
-			fmt.Fprintf(out, "At %s a person accepted that records are missing (%s).\n", term.Time(given.At), given.Why)
-		}
-	case g.noState:
-		fmt.Fprintln(out, "No state file next to the key: heads kept elsewhere show whether this is all.")
-	}
-	if g.QueueHeads != nil {
-		fmt.Fprintf(out, "The queue holds %s of this key.\n", term.Count(*g.QueueHeads, "head"))
-	}
-	if g.GivenUpHeads > 0 {
-		fmt.Fprintf(out, "%s not compared: a person has given up those records.\n", term.Count(g.GivenUpHeads, "known head"))
-	}
 }
 
 // headEvent is the event under which the worker logs the heads, and under which they are printed here.

@@ -11,17 +11,10 @@ func newRun() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Work the analyze-retry jobs until stopped (the default)",
-		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM. Then
-it takes no more jobs, finishes or releases the active ones, and exits 0; a
-second signal ends it at once. It waits for an absent broker.
-
-The log goes to standard output, one JSON object per line. /metrics, /healthz
-and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.
-
-Where the key of the audit trail has signed records that the store does not
-have, the start is refused: restore a backup (worker audit restore). With
---new-trail it goes on without them, and the file with what the key has signed
-(the key's name and .state) keeps where the earlier trail ended.`,
+		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM, then
+finishes or releases the active ones; a second signal ends it at once. It waits
+for an absent broker. The log goes to standard output; /metrics, /healthz and
+/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			cfg, err := loadAll(command)
@@ -31,9 +24,6 @@ have, the start is refused: restore a backup (worker audit restore). With
 			log, err := app.NewLogger(cfg, command.OutOrStdout())
 			if err != nil {
 				return err
-			}
-			if newTrail, _ := command.Flags().GetBool(newTrailFlag); newTrail {
-				cfg = cfg.WithNewTrail()
 			}
 			restore, err := app.CaptureLibraryLogs(log)
 			if err != nil {
@@ -69,8 +59,5 @@ have, the start is refused: restore a backup (worker audit restore). With
 			return nil
 		},
 	}
-	command.Flags().Bool(newTrailFlag, false, "start although the store lacks signed records")
 	return withCredentials(command)
 }
-
-const newTrailFlag = "new-trail"

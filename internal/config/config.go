@@ -39,7 +39,7 @@ type Config struct {
 	DatabaseURL    URL    `envconfig:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" allowed:"sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored. sqlite:// is a file for one worker (sqlite:///var/lib/retry.db is absolute); postgres:// is for several replicas."`
 	ClusterName    string `envconfig:"RETRY_CLUSTER_NAME" default:"zeebe" allowed:"1 to 100 printable characters" desc:"Name of the Zeebe cluster, part of a decision's identity. Give a cluster whose data was wiped a new name, because its keys start again."`
 	AuditKeyFile   string `envconfig:"RETRY_AUDIT_KEY_FILE" allowed:"the path of a PEM file with a private Ed25519 key" desc:"The key that signs the audit trail; with postgres:// required and the same for all replicas (openssl genpkey -algorithm ed25519). With sqlite:// it defaults to PATH.key, which the first start creates. Without it the trail can neither be checked nor continued: back it up, apart from the store."`
-	AuditRetention Months `envconfig:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m, or unlimited" desc:"How long audit records are kept; unlimited: for good. Older ones are removed by whole months, once they are published and answered. The store remembers the longest retention: a shorter one needs worker audit purge --shorten."`
+	AuditRetention Months `envconfig:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m, or unlimited" desc:"How long audit records are kept at least, by whole months; unlimited: for good. Older ones are removed by a person: worker audit purge --before."`
 	EventsURL      URL    `envconfig:"RETRY_EVENTS_URL" allowed:"a URL with amqp://, amqps://, kafka:// or kafka+tls://, see docs/events" desc:"The queue that events are published to. If unset, they stay in the store: see worker events tail."`
 
 	Operator string `envconfig:"RETRY_OPERATOR" allowed:"1 to 100 printable characters" desc:"Who orders what worker redrive sends, where --operator is not given. Set it in the session of a person who works as root or as a service account; the worker itself does not read it."`
@@ -70,18 +70,7 @@ type Config struct {
 	// origins holds where the values come from that are no defaults, by the names of their settings.
 	origins  map[string]origin
 	warnings []string
-	newTrail bool
 }
-
-// WithNewTrail returns the configuration with --new-trail: a person accepts that records which the audit trail's key has signed
-// are gone. It is a flag and no setting, so that it is not left on.
-func (c Config) WithNewTrail() Config {
-	c.newTrail = true
-	return c
-}
-
-// NewTrail reports whether --new-trail is given.
-func (c *Config) NewTrail() bool { return c.newTrail }
 
 // Warnings returns what may be a mistake in the environment but prevents no start, one sentence each: names that are
 // one slip away from a setting's, and files with secrets that others can read. They hold no value.
@@ -101,16 +90,6 @@ func (c *Config) AuditKey() string {
 		return c.SQLitePath() + ".key"
 	}
 	return c.AuditKeyFile
-}
-
-// AuditStates returns the files that may hold what the audit trail's key has signed last: next to the key, and next to a SQLite
-// store where the key's directory takes no files.
-func (c *Config) AuditStates() []string {
-	states := []string{c.AuditKey() + ".state"}
-	if path := c.SQLitePath(); path != "" {
-		states = append(states, path+".state")
-	}
-	return states
 }
 
 // Setting is one setting as a person or a program is shown it.

@@ -74,9 +74,6 @@ const (
 	mostMonths        = 50 * 12
 )
 
-// Floor returns for how many months a store is to note that it keeps its records: at most fifty years.
-func (m Months) Floor() int { return min(int(m), mostMonths) }
-
 // Decode implements [envconfig.Decoder].
 func (m *Months) Decode(value string) error {
 	if value == "unlimited" {

@@ -72,13 +72,6 @@ type Publisher interface {
 	Close() error
 }
 
-// Reader is a queue that can be read back. Reading leaves the queue as it is.
-type Reader interface {
-	// Read calls visit with the JSON of each event of a type that the queue holds, those with one Key in their order. It
-	// fails if the queue cannot be read to its end, or is not reached within seconds.
-	Read(ctx context.Context, kind string, visit func(event []byte)) error
-}
-
 // ErrRefused means that the queue is there, but does not take this event: it is too large, or no queue is bound for it.
 var ErrRefused = errors.New("the queue refused the event")
 

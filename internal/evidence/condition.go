@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,35 +10,33 @@ import (
 // Condition is what a rule asks of a text. All parts that are given must hold; a list holds if one of its items does.
 type Condition struct {
 	// Glosa: a code of Tabela 38.
-	Glosa *GlosaCondition
+	Glosa *GlosaCondition `yaml:"glosa" json:"glosa,omitempty"`
 	// HTTP are status codes: 503, or 5xx.
-	HTTP []string
+	HTTP []string `yaml:"http" json:"http,omitempty"`
 	// SMTP are reply codes, 550 or 5xx, and classes of enhanced status codes, 4.x.x and 5.x.x.
-	SMTP []string
+	SMTP []string `yaml:"smtp" json:"smtp,omitempty"`
 	// SOAPFault are fault codes: Client, Sender, Server, Receiver, VersionMismatch, MustUnderstand.
-	SOAPFault []string
+	SOAPFault []string `yaml:"soapFault" json:"soapFault,omitempty"`
 	// Exception are classes of exceptions by their last name, SocketTimeoutException.
-	Exception []string
+	Exception []string `yaml:"exception" json:"exception,omitempty"`
 	// Terms: a phrase of a table of terms.
-	Terms *TermsCondition
+	Terms *TermsCondition `yaml:"terms" json:"terms,omitempty"`
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too. Case does not matter.
-	Contains []string
-	// Pattern is a regular expression (RE2) that matches somewhere in the text; empty for none. Case does not matter.
-	Pattern string
+	Contains []string `yaml:"contains" json:"contains,omitempty"`
 	// Unless must not hold; nil for nothing.
-	Unless *Condition
+	Unless *Condition `yaml:"unless" json:"unless,omitempty"`
 }
 
 // Key returns a text that is another one for conditions that find something else, with the version of the table that a condition
 // names.
 func (c *Condition) Key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "http %q smtp %q soap %q exception %q contains %q pattern %q", c.HTTP, c.SMTP, c.SOAPFault, c.Exception, c.Contains, c.Pattern)
+	fmt.Fprintf(&b, "http %q smtp %q soap %q exception %q contains %q", c.HTTP, c.SMTP, c.SOAPFault, c.Exception, c.Contains)
 	if g := c.Glosa; g != nil {
-		fmt.Fprintf(&b, " glosa %q %s %q %q %q %t", g.Table, versionOf(g.Table), g.Class, g.Only, g.Except, g.InAnswer)
+		fmt.Fprintf(&b, " glosa %q %s %q %q %q %q", g.Table, versionOf(g.Table), g.Class, g.Only, g.Except, g.In)
 	}
 	if t := c.Terms; t != nil {
-		fmt.Fprintf(&b, " terms %q %s %q %t", t.Table, versionOf(t.Table), t.Sign, t.InAnswer)
+		fmt.Fprintf(&b, " terms %q %s %q %q", t.Table, versionOf(t.Table), t.Sign, t.In)
 	}
 	if c.Unless != nil {
 		b.WriteString(" unless (" + c.Unless.Key() + ")")
@@ -57,24 +54,29 @@ func versionOf(table string) string {
 // GlosaCondition is a code of a table.
 type GlosaCondition struct {
 	// Table is [TableGlosas].
-	Table string
+	Table string `yaml:"table" json:"table"`
 	// Class is the class of the rows that count; empty for all.
-	Class string
+	Class string `yaml:"class" json:"class,omitempty"`
 	// Only are the codes that count, empty for all; Except are those that do not.
-	Only, Except []string
-	// InAnswer: only where it was read out of an insurer's structured answer that does not say that a system is away.
-	InAnswer bool
+	Only   []string `yaml:"only" json:"only,omitempty"`
+	Except []string `yaml:"except" json:"except,omitempty"`
+	// In is [InAnswer], or empty for anywhere.
+	In string `yaml:"in" json:"in,omitempty"`
 }
 
 // TermsCondition is a phrase of a table.
 type TermsCondition struct {
 	// Table is [TableTerms] or [TableExceptions].
-	Table string
+	Table string `yaml:"table" json:"table"`
 	// Sign are the signs that count.
-	Sign []string
-	// InAnswer is as with glosas.
-	InAnswer bool
+	Sign []string `yaml:"sign" json:"sign"`
+	// In is as with glosas.
+	In string `yaml:"in" json:"in,omitempty"`
 }
+
+// InAnswer is the In of a condition that counts only what was read out of an insurer's structured answer which does not say that a
+// system is away.
+const InAnswer = "answer"
 
 // Fault is one thing that is wrong with a condition.
 type Fault struct {
@@ -93,7 +95,6 @@ type Matcher struct {
 	parts    [][]piecePattern // of each part, one must match
 	names    []string         // of exceptions
 	contains []containedWord
-	pattern  *regexp.Regexp
 	unless   *Matcher
 }
 
@@ -166,19 +167,13 @@ func Compile(c Condition) (*Matcher, []Fault) {
 			m.seen = w.seen
 		}
 	}
-	if c.Pattern != "" {
-		var err error
-		if m.pattern, err = regexp.Compile("(?i)" + c.Pattern); err != nil {
-			if _, asWritten := regexp.Compile(c.Pattern); asWritten != nil {
-				err = asWritten
-			}
-			fault("pattern", "is no regular expression: %v", err)
-		}
-	}
-	if len(m.parts) == 0 && len(m.names) == 0 && len(m.contains) == 0 && c.Pattern == "" && len(faults) == 0 {
-		fault("contains", "is missing, and so is any other condition: glosa, http, smtp, soapFault, exception, terms, contains or pattern is needed")
+	if len(m.parts) == 0 && len(m.names) == 0 && len(m.contains) == 0 && len(faults) == 0 {
+		fault("contains", "is missing, and so is any other condition: glosa, http, smtp, soapFault, exception, terms or contains is needed")
 	}
 	if c.Unless != nil {
+		if c.Unless.Unless != nil {
+			fault("unless", "has an unless of its own")
+		}
 		unless, more := Compile(*c.Unless)
 		for _, f := range more {
 			fault("unless", "is not right: %s %s", f.Setting, f.Problem)
@@ -211,7 +206,7 @@ func (m *Matcher) glosa(c *GlosaCondition, fault faultFunc) {
 	if !left {
 		fault("glosa", "leaves no code of %s", c.Table)
 	}
-	m.add(piecePattern{kind: Glosa, rows: rows, inAnswer: c.InAnswer})
+	m.add(piecePattern{kind: Glosa, rows: rows, inAnswer: inAnswer("glosa", c.In, fault)})
 }
 
 // codePattern returns the pattern of a list of codes of a table; x stands for any digit.
@@ -305,6 +300,9 @@ func (m *Matcher) terms(c *TermsCondition, fault faultFunc) {
 		fault("terms", "needs the table %s or %s, not %q", TableTerms, TableExceptions, c.Table)
 		return
 	}
+	if len(c.Sign) == 0 {
+		fault("terms", "has no sign; those of %s are %s", c.Table, strings.Join(table.Signs(), ", "))
+	}
 	rows := make([]bool, len(table.Rows))
 	for _, sign := range c.Sign {
 		if !slices.Contains(table.Signs(), sign) {
@@ -318,7 +316,14 @@ func (m *Matcher) terms(c *TermsCondition, fault faultFunc) {
 	if c.Table == TableExceptions {
 		kind = Exception
 	}
-	m.add(piecePattern{kind: kind, rows: rows, inAnswer: c.InAnswer})
+	m.add(piecePattern{kind: kind, rows: rows, inAnswer: inAnswer("terms", c.In, fault)})
+}
+
+func inAnswer(setting, in string, fault faultFunc) bool {
+	if in != "" && in != InAnswer {
+		fault(setting, "has in: %s, which must be %s", in, InAnswer)
+	}
+	return in == InAnswer
 }
 
 func (m *Matcher) add(part ...piecePattern) {
@@ -336,6 +341,55 @@ func (m *Matcher) Kinds() (kinds Kinds) { return m.kinds }
 // May reports whether the condition can hold of a text; it is quick.
 func (m *Matcher) May(t *Text) bool {
 	return (m.kinds == 0 || m.kinds&t.kinds != 0) && (m.seen&^t.seen == 0 || t.seen&seenOthers != 0)
+}
+
+// Implies reports whether other holds of every text that m holds of. It may miss that.
+func (m *Matcher) Implies(other *Matcher) bool {
+	for _, asked := range other.parts {
+		if !slices.ContainsFunc(m.parts, func(part []piecePattern) bool { return within(part, asked) }) {
+			return false
+		}
+	}
+	known := func(name string) bool {
+		return slices.ContainsFunc(other.names, func(of string) bool { return strings.EqualFold(of, name) })
+	}
+	contained := func(w containedWord) bool {
+		return slices.ContainsFunc(other.contains, func(of containedWord) bool { return strings.Contains(w.word, of.word) })
+	}
+	return (len(other.names) == 0 || len(m.names) > 0 && all(m.names, known)) &&
+		(len(other.contains) == 0 || len(m.contains) > 0 && all(m.contains, contained)) &&
+		(other.unless == nil || m.unless != nil && other.unless.Implies(m.unless))
+}
+
+// within reports whether each piece that one of the patterns matches is matched by one of the others.
+func within(part, others []piecePattern) bool {
+	return all(part, func(p piecePattern) bool {
+		return slices.ContainsFunc(others, func(o piecePattern) bool {
+			if p.kind != o.kind || o.inAnswer && !p.inAnswer {
+				return false
+			}
+			for row, counts := range p.rows {
+				if counts && !o.rows[row] {
+					return false
+				}
+			}
+			return all(p.names, func(name string) bool { return slices.Contains(o.names, name) })
+		})
+	})
+}
+
+func all[T any](items []T, holds func(T) bool) bool {
+	return !slices.ContainsFunc(items, func(item T) bool { return !holds(item) })
+}
+
+// ExcludesItself reports whether unless holds of every text that the rest of the condition holds of.
+func (m *Matcher) ExcludesItself() bool {
+	if m.unless == nil {
+		return false
+	}
+	rest := *m
+	rest.unless = nil
+	return rest.Implies(m.unless)
 }
 
 // Match reports whether the condition holds of a text; the cheap parts of it are tried first.
@@ -362,9 +416,6 @@ func (m *Matcher) Match(t *Text) (found Found, matches bool) {
 			return Found{}, false
 		}
 		found.Code = cmp.Or(found.Code, m.contains[i].word)
-	}
-	if m.pattern != nil && !m.pattern.MatchString(t.Source) {
-		return Found{}, false
 	}
 	if m.unless != nil {
 		if _, holds := m.unless.Match(t); holds {

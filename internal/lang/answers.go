@@ -77,9 +77,8 @@ var answerTexts = map[string]string{
 
 // settingTexts are what is wrong with a setting of a policy.
 var settingTexts = map[string]string{
-	"is missing":                         "não está definido",
-	"is %q, which %s":                    "é %q: %s",
-	"is %q, which is no zone such as %s": "é %q, que não é um fuso como %s",
+	"is missing":                                       "não está definido",
+	"is %q, which is no zone such as %s":               "é %q, que não é um fuso como %s",
 	"is %s but must be at least one %s, the precision": "é %s, mas deve ser de pelo menos um %s, a precisão",
 	"is %s but must be whole %ss, the precision":       "é %s, mas deve ser um número inteiro de %ss, a precisão",
 	"is %s but must be whole milliseconds, 1 or more":  "é %s, mas deve ser um número inteiro de milissegundos, 1 ou mais",
@@ -93,9 +92,12 @@ var settingTexts = map[string]string{
 	"second":                                           "segundo",
 	"millisecond":                                      "milissegundo",
 	"must be minute, second or millisecond":            "deve ser minute, second ou millisecond",
-	"must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only": "deve ter um modo entre proportional, full, equal, decorrelated e none, e uma fração de 0 a 1 só com proportional",
-	"must be claim or any":                                      "deve ser claim ou any",
-	"must be UNKNOWN, TRANSIENT or PERMANENT":                   "deve ser UNKNOWN, TRANSIENT ou PERMANENT",
-	"must be TRANSIENT or PERMANENT":                            "deve ser TRANSIENT ou PERMANENT",
-	"is missing: decisions and the audit trail name their rule": "não está definido: decisões e auditoria citam a regra pelo nome",
+	"is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides": "é %s, mas deve ser de 0 a 1: 0.2 espalha uma espera em um quinto para cada lado",
+	"must be claim or any":                    "deve ser claim ou any",
+	"must be UNKNOWN, TRANSIENT or PERMANENT": "deve ser UNKNOWN, TRANSIENT ou PERMANENT",
+	"is not for inDoubt":                      "não vale para inDoubt",
+	"is taken by another rule":                "já é de outra regra",
+	"must be TRANSIENT or PERMANENT":          "deve ser TRANSIENT ou PERMANENT",
+	"is %q but must be lower-case letters, digits and -, a letter first, at most 63":                                                             "é %q, mas deve ter letras minúsculas, dígitos e -, uma letra primeiro, no máximo 63",
+	"is %q but must be letters, digits and . _ : / -, at most 100, and neither unknown nor empty: decisions and the audit trail name their rule": "é %q, mas deve ter letras, dígitos e . _ : / -, no máximo 100, e não ser unknown nem empty: decisões e auditoria citam a regra pelo nome",
 }

@@ -32,7 +32,6 @@ var claimTexts = map[string]string{
 	"%s for %s":     "%s há %s",
 	"%s, by %s":     "%s, por %s",
 	"No claims.":    "Nenhuma conta.",
-	"Claims %d to %d of %d; the next page is --page %s.": "Contas %d a %d de %d; a próxima página é --page %s.",
 
 	"From %s to %s": "De %s a %s",
 	"Policy %s":     "Política %s",

@@ -114,7 +114,5 @@ var decisionTexts = map[string]string{
 
 	"is neither a text nor a number": "não é texto nem número",
 	"has no known form":              "não tem forma conhecida",
-	"can mean more than one thing":   "pode significar mais de uma coisa",
-	"is negative":                    "é negativo",
 	"has an impossible year":         "tem um ano impossível",
 }

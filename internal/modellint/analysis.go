@@ -139,7 +139,7 @@ func (l *linter) concerned(p *process) bool {
 
 // analyses reports whether a call activity calls a process that analyzes.
 func (l *linter) analyses(call *node) bool {
-	return l.inCalled("analysis", call, func(n *node) bool { return l.tasks[n] != nil })
+	return l.inCalled(call, func(n *node) bool { return l.tasks[n] != nil })
 }
 
 // records reports whether a call activity calls a process that records outcomes, or one that is not known.
@@ -150,19 +150,11 @@ func (l *linter) records(call *node) bool {
 	if _, known := l.byID[call.calls]; !known {
 		return true
 	}
-	return l.inCalled("outcome", call, isOutcome)
+	return l.inCalled(call, isOutcome)
 }
 
-// inCalled reports whether something holds of a node in the process that a call activity calls, or in those which that calls. It
-// is asked for often, so that the answer is kept by the name of the question.
-func (l *linter) inCalled(question string, call *node, holds func(*node) bool) bool {
-	if call.calls == "" {
-		return false
-	}
-	key := [2]string{question, call.calls}
-	if answer, is := l.called[key]; is {
-		return answer
-	}
+// inCalled reports whether something holds of a node in the process that a call activity calls, or in those which that calls.
+func (l *linter) inCalled(call *node, holds func(*node) bool) bool {
 	seen := map[*process]bool{}
 	var in func(call *node) bool
 	in = func(call *node) bool {
@@ -173,8 +165,7 @@ func (l *linter) inCalled(question string, call *node, holds func(*node) bool) b
 		seen[p] = true
 		return slices.ContainsFunc(p.nodes, func(n *node) bool { return holds(n) || in(n) })
 	}
-	l.called[key] = in(call)
-	return l.called[key]
+	return in(call)
 }
 
 // findEscapes finds which codes of the worker's errors leave which process. One process may throw what another one does that it

@@ -302,7 +302,7 @@ func (l *linter) hiddenByCall(n *node) {
 // retriesInside reports whether the process that a call activity calls has the loop in it: what follows an analysis there
 // can lead to it again.
 func (l *linter) retriesInside(call *node) bool {
-	return l.inCalled("loop", call, func(n *node) bool {
+	return l.inCalled(call, func(n *node) bool {
 		return l.tasks[n] != nil && path(n.after(), n, func(*node) bool { return false }) != nil
 	})
 }

@@ -52,10 +52,6 @@ var mistakes = []mistake{
 		edits(cut(exhausted, "Flow_MaxRetriesExceeded", "Error_MaxRetriesExceeded")),
 	},
 	{
-		"error-not-caught-permanent", "loop", "Nothing catches PERMANENT_ERROR.",
-		edits(cut(permanent, "Flow_PermanentError", "Error_PermanentError")),
-	},
-	{
 		"error-not-caught-misspelt", "loop", "The code is misspelt: PERMANENT-ERROR.",
 		edits(within("Error_PermanentError", `errorCode="PERMANENT_ERROR"`, `errorCode="PERMANENT-ERROR"`)),
 	},
@@ -71,10 +67,6 @@ var mistakes = []mistake{
 	{
 		"error-variables-not-mapped", "person", "The error event has no output mapping.",
 		edits(cutExtension(permanent)),
-	},
-	{
-		"error-variables-not-mapped-some", "person", "The error event does not map originalError and retryReason.",
-		edits(unmap(permanent, "originalError"), unmap(permanent, "retryReason")),
 	},
 	{
 		"error-variables-not-mapped-call-activity", "call-activity", "The error event of the call activity has no output mapping.",
@@ -103,26 +95,6 @@ var mistakes = []mistake{
 		edits(within(timer, duration, `=string(backoffMinutes) + "M"`)),
 	},
 	{
-		"timer-duration-no-unit", "loop", "The duration lacks the M.",
-		edits(within(timer, duration, `="PT" + string(backoffMinutes)`)),
-	},
-	{
-		"timer-duration-number", "loop", "The duration is a number.",
-		edits(within(timer, duration, `=backoffMinutes`)),
-	},
-	{
-		"timer-duration-next-retry-time", "loop", "The duration is a date.",
-		edits(within(timer, duration, `=nextRetryTime`)),
-	},
-	{
-		"timer-duration-fraction", "loop", "The minutes are a fraction.",
-		edits(within(timer, duration, `="PT" + string(backoffMinutes * 1.05) + "M"`)),
-	},
-	{
-		"timer-duration-seconds", "loop", "The minutes are taken for seconds.",
-		edits(within(timer, duration, `="PT" + string(backoffMinutes) + "S"`)),
-	},
-	{
 		"timer-duration-fixed", "loop", "The wait is the same every time, whatever was decided.",
 		edits(within(timer, duration, `PT1M`)),
 	},
@@ -135,14 +107,9 @@ var mistakes = []mistake{
 		edits(within(timer, duration, duration[1:])),
 	},
 
-	{"header-unknown-policy", "loop", "The header is called retryPolicy.", edits(header("policy", "fast"))},
-	{"header-unknown-policy-name", "loop", "The header is called retryPolicy.", edits(header("policyName", "fast"))},
 	{"header-unknown-max-retry", "loop", "The header is called maxRetries.", edits(header("maxRetry", "2"))},
-	{"header-unknown-max-attempts", "loop", "The header is called maxRetries.", edits(header("maxAttempts", "2"))},
-	{"header-unknown-backoff", "loop", "The header is called base.", edits(header("backoff", "30m"))},
 	{"header-unknown-misspelt", "loop", "The header retryPolicy is misspelt.", edits(header("retryPolcy", "fast"))},
 	{"header-unknown-no-effect", "loop", "The header base is misspelt, in a way that could be a name of another program.", edits(header("baze", "30m"))},
-	{"header-unknown-spelling", "loop", "The header retryPolicy is written in another way.", edits(header("retry-policy", "fast"))},
 
 	{"policy-unknown", "loop", "There is no policy tis.", edits(header("retryPolicy", "tis"))},
 	{"policy-unknown-expression", "loop", "Headers are fixed text: the expression is not evaluated.", edits(header("retryPolicy", "=insurerPolicy"))},
@@ -150,10 +117,6 @@ var mistakes = []mistake{
 	{
 		"submission-error-not-mapped", "loop", "The error event maps no submissionError.",
 		edits(cutExtension("BoundaryEvent_SubmissionFailed")),
-	},
-	{
-		"submission-error-not-mapped-other-name", "loop", "The error event maps submissionError to another name.",
-		edits(within("BoundaryEvent_SubmissionFailed", `target="submissionError"`, `target="errorMessage"`)),
 	},
 
 	{
@@ -163,10 +126,6 @@ var mistakes = []mistake{
 	{
 		"outcome-not-recorded-abandoned", "person", "Nothing records that the person gave the claim up.",
 		edits(reroute("Flow_Abandon", "EndEvent_ClaimAbandoned"), cut("Task_RecordAbandoned", "Flow_AbandonRecorded")),
-	},
-	{
-		"outcome-not-recorded-resubmitted", "person", "Nothing records that the person sent the claim again.",
-		edits(reroute("Flow_Resubmit", "Event_NewRound"), cut("Task_RecordResubmitted", "Flow_ResubmitRecorded")),
 	},
 	{
 		"outcome-not-recorded-call-activity", "call-activity-mapped", "Nothing records that the process gives the claim up.",
@@ -180,10 +139,6 @@ var mistakes = []mistake{
 	{
 		"retries-unset-zero", "loop", "The analysis task has no retries: 0.",
 		edits(within(task, `retries="3"`, `retries="0"`)),
-	},
-	{
-		"retries-unset-recording", "loop", "The recording task has no retries.",
-		edits(within("Task_RecordSubmitted", `type="record-retry-outcome" retries="3"`, `type="record-retry-outcome"`)),
 	},
 
 	{

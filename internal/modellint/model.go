@@ -2,19 +2,10 @@ package modellint
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/bpmnxml"
-)
-
-// The bounds of the tasks, events and gateways of one process and of all together. The time of some checks grows with the square
-// of the first.
-const (
-	maxNodes     = 1000
-	maxAllNodes  = 20_000
-	maxProcesses = 100 // of a file
 )
 
 // process is one executable process of a file.
@@ -108,17 +99,13 @@ type builder struct {
 	errors map[string]*bpmnxml.Element
 	byID   map[string]*node
 	flows  []*bpmnxml.Element
-	nodes  *int
 }
 
-// processes returns the executable processes of a file. nodes counts those of all files.
-func processes(file string, root *bpmnxml.Element, nodes *int) ([]*process, error) {
-	b := &builder{file: file, errors: map[string]*bpmnxml.Element{}, nodes: nodes}
+// processes returns the executable processes of a file.
+func processes(file string, root *bpmnxml.Element) ([]*process, error) {
+	b := &builder{file: file, errors: map[string]*bpmnxml.Element{}}
 	for _, e := range root.BPMN("error") {
 		b.errors[e.Attr("id")] = e
-	}
-	if len(root.BPMN("process")) > maxProcesses {
-		return nil, fmt.Errorf("it has more than %d processes", maxProcesses)
 	}
 	var found []*process
 	for _, e := range root.BPMN("process") {
@@ -127,9 +114,7 @@ func processes(file string, root *bpmnxml.Element, nodes *int) ([]*process, erro
 		}
 		p := &process{id: e.Attr("id"), name: e.Attr("name"), file: file, line: e.Line}
 		b.byID, b.flows = map[string]*node{}, nil
-		if err := b.scope(p, nil, e); err != nil {
-			return nil, err
-		}
+		b.scope(p, nil, e)
 		b.connect(p)
 		found = append(found, p)
 	}
@@ -140,18 +125,12 @@ func processes(file string, root *bpmnxml.Element, nodes *int) ([]*process, erro
 }
 
 // scope adds the nodes of a process or sub-process.
-func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) error {
+func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 	for _, c := range e.Children {
 		switch {
 		case c.Is("sequenceFlow"):
 			b.flows = append(b.flows, c)
 		case c.Name.Space == bpmnxml.BPMN && slices.Contains(flowNodes, c.Name.Local):
-			if len(p.nodes) >= maxNodes {
-				return fmt.Errorf("its process %s has more than %d tasks, events and gateways", p.id, maxNodes)
-			}
-			if *b.nodes++; *b.nodes > maxAllNodes {
-				return fmt.Errorf("with it the files have more than %d tasks, events and gateways", maxAllNodes)
-			}
 			n := b.node(p, parent, c)
 			p.nodes = append(p.nodes, n)
 			if parent == nil {
@@ -160,13 +139,10 @@ func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) error {
 				parent.children = append(parent.children, n)
 			}
 			if n.isScope() {
-				if err := b.scope(p, n, c); err != nil {
-					return err
-				}
+				b.scope(p, n, c)
 			}
 		}
 	}
-	return nil
 }
 
 func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {

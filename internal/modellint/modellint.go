@@ -46,9 +46,6 @@ const (
 	SevereInformation Severity = "information"
 )
 
-// severities are in the order of their weight.
-var severities = []Severity{SevereInformation, SevereWarning, SevereError}
-
 // Finding is a likely mistake in a model. Its JSON form is stable: names are added, never changed.
 type Finding struct {
 	// Rule is the id of one of [Rules].
@@ -69,11 +66,7 @@ type Finding struct {
 	Fix string `json:"fix,omitempty"`
 }
 
-// maxFindings is how many findings are listed.
-const maxFindings = 100
-
-// Lint returns the findings about models, by file in the given order, then by line. A file may call processes of the others. Of
-// more than 100 findings the last one counts the rest and is as severe as the worst of them.
+// Lint returns the findings about models, by file in the given order, then by line. A file may call processes of the others.
 func Lint(files []File, o Options) []Finding {
 	if o.Policies == nil {
 		o.Policies = policy.BuiltIns()
@@ -81,7 +74,7 @@ func Lint(files []File, o Options) []Finding {
 	if o.JobTypes == nil {
 		o.JobTypes = standardTypes
 	}
-	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}, called: map[[2]string]bool{}}
+	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}}
 	for _, f := range o.Known {
 		l.read(f, true)
 	}
@@ -99,33 +92,15 @@ func Lint(files []File, o Options) []Finding {
 	slices.SortStableFunc(l.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
 	})
-	return listed(l.findings)
-}
-
-// listed returns the first findings, and one that counts the rest.
-func listed(findings []Finding) []Finding {
-	if len(findings) <= maxFindings {
-		return findings
-	}
-	rest := findings[maxFindings:]
-	worst := slices.MaxFunc(rest, func(a, b Finding) int {
-		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
-	})
-	return append(slices.Clip(findings[:maxFindings]), Finding{
-		Rule: ruleMore, Severity: worst.Severity, File: worst.File, Problem: "and " + term.Count(len(rest), "more finding"),
-	})
+	return l.findings
 }
 
 type linter struct {
-	options Options
-	// nodes counts those of all files.
-	nodes     int
+	options   Options
 	processes []*process
 	// byID are the processes that are known, callers the call activities by the id of the process that they call.
 	byID    map[string]*process
 	callers map[string][]*node
-	// called are the answers about processes that are called.
-	called map[[2]string]bool
 	// tasks are the analysis tasks.
 	tasks    map[*node]*analysis
 	findings []Finding
@@ -136,7 +111,7 @@ func (l *linter) read(f File, known bool) {
 	root, err := bpmnxml.Read(f.Content)
 	var found []*process
 	if err == nil {
-		found, err = processes(f.Name, root, &l.nodes)
+		found, err = processes(f.Name, root)
 	}
 	if err != nil {
 		if !known {

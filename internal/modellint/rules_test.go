@@ -195,17 +195,8 @@ func TestEveryFixIsWellFormed(t *testing.T) {
 			}
 		}
 	}
-	if fixes < 30 {
+	if fixes < 29 {
 		t.Errorf("only %d fixes", fixes)
-	}
-}
-
-func TestNamesOfAModelCannotBreakAFix(t *testing.T) {
-	f := changed(t, "loop", loopTask, strings.Replace(loopTask, `" retries="3"`, `-&lt;&quot;&amp;`+`"`, 1))
-	for _, one := range modellint.Lint([]modellint.File{f}, modellint.Options{}) {
-		if one.Rule == "retries-unset" && !strings.Contains(one.Fix, `type="analyze-retry-&lt;&#34;&amp;"`) {
-			t.Error(one.Fix)
-		}
 	}
 }
 

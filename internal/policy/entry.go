@@ -2,267 +2,197 @@ package policy
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// Entry is a policy as it is written in a file. The schema describes the fields. A nil or empty field is not stated: it is
-// inherited from the policy that this one extends, or has its default.
+//go:generate go run ./schema
+
+// Entry is a policy as a file states it, with what it inherits from the policy that it extends, and with defaults.
 type Entry struct {
 	Name         string   `yaml:"name" json:"name"`
 	Description  string   `yaml:"description" json:"description,omitempty"`
 	Source       string   `yaml:"source" json:"source,omitempty"`
 	Extends      string   `yaml:"extends" json:"extends,omitempty"`
-	Base         string   `yaml:"base" json:"base"`
-	Factor       *float64 `yaml:"factor" json:"factor"`
-	Min          string   `yaml:"min" json:"min"`
-	Max          string   `yaml:"max" json:"max"`
-	Jitter       *Jitter  `yaml:"jitter" json:"jitter"`
-	Precision    string   `yaml:"precision" json:"precision"`
-	MaxRetries   *int     `yaml:"maxRetries" json:"maxRetries"`
-	Deadline     string   `yaml:"deadline" json:"deadline,omitempty"`
-	TimeZone     string   `yaml:"timeZone" json:"timeZone"`
-	IDs          string   `yaml:"ids" json:"ids"`
-	Unknown      string   `yaml:"unknown" json:"unknown"`
-	OnEmptyError string   `yaml:"onEmptyError" json:"onEmptyError"`
-	JobOverrides *bool    `yaml:"jobOverrides" json:"jobOverrides"`
-	// Targets is empty, and not nil, where a file states that there are none.
-	Targets []Target `yaml:"targets" json:"targets,omitempty"`
+	Base         Duration `yaml:"base" json:"base,omitempty"`
+	Factor       Number   `yaml:"factor" json:"factor,omitempty"`
+	Min          Duration `yaml:"min" json:"min,omitempty"`
+	Max          Duration `yaml:"max" json:"max,omitempty"`
+	Jitter       Number   `yaml:"jitter" json:"jitter"`
+	Precision    string   `yaml:"precision" json:"precision,omitempty"`
+	MaxRetries   Whole    `yaml:"maxRetries" json:"maxRetries"`
+	Deadline     Duration `yaml:"deadline" json:"deadline,omitempty"`
+	TimeZone     string   `yaml:"timeZone" json:"timeZone,omitempty"`
+	IDs          string   `yaml:"ids" json:"ids,omitempty"`
+	Unknown      string   `yaml:"unknown" json:"unknown,omitempty"`
+	OnEmptyError string   `yaml:"onEmptyError" json:"onEmptyError,omitempty"`
+	JobOverrides bool     `yaml:"jobOverrides" json:"jobOverrides"`
+	Targets      []Target `yaml:"targets" json:"targets,omitempty"`
 	// Rules and InDoubt are those that the entry itself states, without the parent's. [Set.Entry] returns both.
-	Rules   []Rule `yaml:"rules" json:"rules,omitempty"`
-	InDoubt []Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
+	Rules   []retry.Rule `yaml:"rules" json:"rules,omitempty"`
+	InDoubt []retry.Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
-	// file is the file that the policy is written in, path the place in it, such as policies/0, and node its YAML there.
-	file, path string
-	node       *yaml.Node
-	// parent is the policy that this one extends, nil for none; above is how many policies stand above this one.
+	// file is the file that the policy is written in, node its YAML there.
+	file string
+	node *yaml.Node
+	// parent is the policy that this one extends, nil for none.
 	parent *Entry
-	above  int
-	// policy is made of the entry. It stays nil if there is a fault.
-	policy  *retry.Policy
-	visited bool
+	policy *retry.Policy
 }
 
-// Jitter is the jitter of an [Entry].
-type Jitter struct {
-	Mode string `yaml:"mode" json:"mode"`
-	// Share goes with mode proportional only.
-	Share *float64 `yaml:"share" json:"share,omitempty"`
-}
-
-// Target is a target of an [Entry]: a KPI, and a bound with a value, such as ">= 80%", "<= 2h" or "<= 1.2".
+// Target is a target of an [Entry]: a KPI, and a bound with a value.
 type Target struct {
 	KPI    string `yaml:"kpi" json:"kpi"`
 	Target string `yaml:"target" json:"target"`
 	Source string `yaml:"source" json:"source,omitempty"`
 }
 
-// Rule is a rule of an [Entry]. One of InDoubt has no class.
-type Rule struct {
-	ID        string `yaml:"id" json:"id"`
-	Class     string `yaml:"class" json:"class,omitempty"`
-	Condition `yaml:",inline"`
-	Unless    *Condition `yaml:"unless" json:"unless,omitempty"`
-	Source    string     `yaml:"source" json:"source,omitempty"`
+// The scalars of a file check what they read. Their error is a [yaml.TypeError], which the decoder collects, so that all faults of a
+// file are reported at once.
+type (
+	// Duration is a duration as it is written; empty if it is not stated.
+	Duration string
+	// Number is a number in plain decimal digits.
+	Number float64
+	// Whole is a whole number in plain decimal digits.
+	Whole int
+)
 
-	// path and node are the place where the rule is written.
-	path string
-	node *yaml.Node
-}
+// Plain decimal digits are what YAML reads as they are written. It reads 010 as 8, 0x10 as 16 and 1_000 as 1000.
+var (
+	plainNumber = regexp.MustCompile(`^(?:0|[1-9][0-9]*|(?:0|[1-9][0-9]*)?\.[0-9]+)$`)
+	plainWhole  = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
+)
 
-// Condition is what a rule asks of a text, see [evidence.Condition].
-type Condition struct {
-	Glosa     *Glosa   `yaml:"glosa" json:"glosa,omitempty"`
-	HTTP      []string `yaml:"http" json:"http,omitempty"`
-	SMTP      []string `yaml:"smtp" json:"smtp,omitempty"`
-	SOAPFault []string `yaml:"soapFault" json:"soapFault,omitempty"`
-	Exception []string `yaml:"exception" json:"exception,omitempty"`
-	Terms     *Terms   `yaml:"terms" json:"terms,omitempty"`
-	Contains  []string `yaml:"contains" json:"contains,omitempty"`
-	Pattern   string   `yaml:"pattern" json:"pattern,omitempty"`
-}
-
-// Glosa is a code of a table.
-type Glosa struct {
-	Table  string   `yaml:"table" json:"table"`
-	Class  string   `yaml:"class" json:"class,omitempty"`
-	Only   []string `yaml:"only" json:"only,omitempty"`
-	Except []string `yaml:"except" json:"except,omitempty"`
-	// In is answer or empty.
-	In string `yaml:"in" json:"in,omitempty"`
-}
-
-// Terms is a phrase of a table.
-type Terms struct {
-	Table string   `yaml:"table" json:"table"`
-	Sign  []string `yaml:"sign" json:"sign"`
-	// In is answer or empty.
-	In string `yaml:"in" json:"in,omitempty"`
-}
-
-// newEntry reads an entry. It fails on a form that the schema does not allow either.
-func newEntry(file, path string, node *yaml.Node) (*Entry, error) {
-	e := &Entry{}
-	err := node.Decode(e)
-	e.file, e.path, e.node = file, path, node
-	e.Rules, e.InDoubt = e.written("rules"), e.written("inDoubt")
-	return e, err
-}
-
-// written returns the rules that the entry itself states, one for each item of the list.
-func (e *Entry) written(key string) []Rule {
-	_, list := child(e.node, key)
-	written := make([]Rule, len(items(list)))
-	for i, node := range items(list) {
-		r := &written[i]
-		_ = node.Decode(r) // of a rule whose form is wrong, what there is of it
-		r.path, r.node = e.path+"/"+key+"/"+strconv.Itoa(i), node
+// wrong returns the error of a scalar.
+func wrong(node *yaml.Node, must string) error {
+	value := "the value"
+	if node.Kind == yaml.ScalarNode {
+		value = strconv.Quote(short(node.Value))
 	}
-	return written
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s must be %s", node.Line, value, must)}}
 }
 
-// states reports whether the entry itself states a setting, and returns its line, or the entry's first line.
-func (e *Entry) states(setting string) (line int, stated bool) {
-	if key, _ := child(e.node, setting); key != nil {
-		return key.Line, true
+// UnmarshalYAML reads a duration.
+func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
+	if read, err := retry.ParseDuration(node.Value); err != nil || read < 0 {
+		return wrong(node, "a duration such as 500ms, 90s, 5m or 24h, or PT5M")
 	}
-	return e.node.Line, false
+	*d = Duration(node.Value)
+	return nil
 }
 
-// inherit takes from the parent what the entry does not state, but for rules.
-func (e *Entry) inherit(parent *Entry) {
-	fill(&e.Base, parent.Base)
-	fill(&e.Factor, parent.Factor)
-	fill(&e.Min, parent.Min)
-	fill(&e.Max, parent.Max)
-	fill(&e.Jitter, parent.Jitter)
-	fill(&e.Precision, parent.Precision)
-	fill(&e.MaxRetries, parent.MaxRetries)
-	fill(&e.Deadline, parent.Deadline)
-	fill(&e.TimeZone, parent.TimeZone)
-	fill(&e.IDs, parent.IDs)
-	fill(&e.Unknown, parent.Unknown)
-	fill(&e.OnEmptyError, parent.OnEmptyError)
-	fill(&e.JobOverrides, parent.JobOverrides)
-	if e.Targets == nil {
-		e.Targets = parent.Targets
+// UnmarshalYAML reads a number.
+func (n *Number) UnmarshalYAML(node *yaml.Node) error {
+	if !plainNumber.MatchString(node.Value) {
+		return wrong(node, "a number in plain decimal digits, such as 2 or 0.2")
 	}
+	return node.Decode((*float64)(n))
 }
 
-// fill sets a field that is not stated.
-func fill[T comparable](field *T, value T) { *field = cmp.Or(*field, value) }
+// UnmarshalYAML reads a whole number.
+func (n *Whole) UnmarshalYAML(node *yaml.Node) error {
+	if !plainWhole.MatchString(node.Value) {
+		return wrong(node, "a whole number in plain decimal digits")
+	}
+	return node.Decode((*int)(n))
+}
 
-// defaults has every default but that of min.
+// defaults has every default but that of min, which is one unit of the precision. There is none of maxRetries.
 var defaults = Entry{
-	Factor: new(2.0), Precision: "minute", Jitter: &Jitter{Mode: string(retry.JitterNone)}, MaxRetries: new(0),
-	TimeZone: "America/Sao_Paulo", // the hospital's (RN-BIL-005)
-	IDs:      string(retry.ClaimIDs), Unknown: string(retry.Unknown), OnEmptyError: "reject", JobOverrides: new(false),
+	Factor: 2, MaxRetries: -1, Precision: "minute", TimeZone: "America/Sao_Paulo", // the hospital's (RN-BIL-005)
+	IDs: string(retry.ClaimIDs), Unknown: string(retry.Unknown), OnEmptyError: "reject",
 }
 
-// precisions are the values of precision. The least wait of each is the default of min.
+// precisions are the values of precision.
 var precisions = map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}
 
-// completed returns the entry with all defaults.
+// completed returns the entry with the default of min.
 func (e *Entry) completed() Entry {
 	c := *e
-	c.inherit(&defaults)
 	if precision := precisions[c.Precision]; precision > 0 {
-		fill(&c.Min, retry.FormatDuration(precision))
+		c.Min = cmp.Or(c.Min, Duration(retry.FormatDuration(precision)))
 	}
 	return c
 }
 
-// make makes the policy of a completed entry. Its rules come before the parent's.
-func (e *Entry) make() (p *retry.Policy, faults []*retry.SettingError) {
-	duration := func(setting, text string) time.Duration {
-		if text == "" {
-			return 0
-		}
-		d, err := ParseDuration(text)
-		if err != nil {
-			faults = append(faults, &retry.SettingError{Setting: setting, Problem: lang.Textf("is %q, which %s", short(text), err)})
-		}
-		return d
+// settings returns what the policy is made of, and what cannot be read of it.
+func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
+	fault := func(setting string, problem lang.Text) {
+		faults = append(faults, &retry.SettingError{Setting: setting, Problem: problem})
 	}
-	written := retry.Settings{
+	duration := func(d Duration) time.Duration {
+		read, _ := retry.ParseDuration(string(d)) // an empty one is 0
+		return read
+	}
+	s = retry.Settings{
 		Name:             e.Name,
-		Base:             duration("base", e.Base),
-		Factor:           *e.Factor,
-		Min:              duration("min", e.Min),
-		Max:              duration("max", e.Max),
-		Jitter:           retry.Jitter{Mode: retry.JitterMode(e.Jitter.Mode), Share: *cmp.Or(e.Jitter.Share, new(0.0))},
+		Base:             duration(e.Base),
+		Factor:           float64(e.Factor),
+		Min:              duration(e.Min),
+		Max:              duration(e.Max),
+		Jitter:           float64(e.Jitter),
 		Precision:        precisions[e.Precision],
-		MaxRetries:       *e.MaxRetries,
-		Deadline:         duration("deadline", e.Deadline),
+		MaxRetries:       int(e.MaxRetries),
+		Deadline:         duration(e.Deadline),
 		IDs:              retry.IDForm(e.IDs),
 		Unknown:          retry.Class(e.Unknown),
 		AcceptEmptyError: e.OnEmptyError == "unknown",
-		JobOverrides:     *e.JobOverrides,
-		Rules:            rules(e.Rules),
-		InDoubt:          rules(e.InDoubt),
-		Targets:          make([]retry.Target, len(e.Targets)),
+		JobOverrides:     e.JobOverrides,
+		Rules:            e.Rules,
+		InDoubt:          e.InDoubt,
 	}
-	unread := len(faults) > 0
+	if !s.AcceptEmptyError && e.OnEmptyError != defaults.OnEmptyError {
+		fault("onEmptyError", lang.Textf("%s", "must be reject or unknown"))
+	}
+	for _, t := range e.Targets {
+		target, err := t.read()
+		if err != nil {
+			fault("targets", lang.Textf("%s", err))
+			continue
+		}
+		s.Targets = append(s.Targets, target)
+	}
 	var err error
-	for i, t := range e.Targets {
-		if written.Targets[i], err = t.read(); err != nil {
-			faults = append(faults, &retry.SettingError{Setting: "targets", Problem: lang.Textf("%s", "has "+strconv.Quote(short(t.Target))+", which "+err.Error())})
-		}
+	if s.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
+		fault("timeZone", lang.Textf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone))
+		s.Zone = time.UTC // so that the rest is checked
 	}
-	written.Zone, err = time.LoadLocation(e.TimeZone)
-	if err != nil || e.TimeZone == "Local" {
-		faults = append(faults, &retry.SettingError{Setting: "timeZone", Problem: lang.Textf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone)})
-		written.Zone = time.UTC // so that the rest is checked
-	}
-	if e.parent == nil {
-		p, err = retry.New(written)
-	} else {
-		p, err = e.parent.policy.Extend(written)
-	}
-	if joined, ok := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err); ok {
-		for _, one := range joined.Unwrap() {
-			// A duration that could not be read is 0, which would be a fault too.
-			if fault, is := errors.AsType[*retry.SettingError](one); is && (!unread || fault.Rule != "") {
-				faults = append(faults, fault)
-			}
-		}
-	}
-	return p, faults
+	return s, faults
 }
 
-func rules(written []Rule) []retry.Rule {
-	made := make([]retry.Rule, len(written))
-	for i := range written {
-		r := &written[i]
-		made[i] = retry.Rule{ID: r.ID, Class: retry.Class(r.Class), Source: r.Source, Condition: r.Condition.asked()}
-		if r.Unless != nil {
-			unless := r.Unless.asked()
-			made[i].Condition.Unless = &unless
+// read returns the target with its value as a number: a share for 80%, seconds for 2h, and else the number itself.
+func (t Target) read() (read retry.Target, err error) {
+	text := strings.TrimLeft(t.Target, "<>=")
+	read = retry.Target{KPI: t.KPI, Bound: strings.TrimSuffix(t.Target, text), Source: t.Source}
+	text = strings.TrimSpace(text)
+	form := `a number: "<= 1.2"`
+	switch retry.KPIs()[t.KPI] {
+	case retry.Share:
+		form = `a share in percent: ">= 80%"`
+		share, percent := strings.CutSuffix(text, "%")
+		if read.Value, err = strconv.ParseFloat(share, 64); !percent {
+			err = strconv.ErrSyntax
 		}
+		read.Value /= 100
+	case retry.Seconds:
+		form = `a duration: "<= 2h"`
+		var d time.Duration
+		d, err = retry.ParseDuration(text)
+		read.Value = d.Seconds()
+	case retry.Number:
+		read.Value, err = strconv.ParseFloat(text, 64)
 	}
-	return made
-}
-
-const inAnswer = "answer"
-
-// asked returns the condition as texts are asked.
-func (c *Condition) asked() evidence.Condition {
-	asked := evidence.Condition{HTTP: c.HTTP, SMTP: c.SMTP, SOAPFault: c.SOAPFault, Exception: c.Exception, Contains: c.Contains, Pattern: c.Pattern}
-	if g := c.Glosa; g != nil {
-		asked.Glosa = &evidence.GlosaCondition{Table: g.Table, Class: g.Class, Only: g.Only, Except: g.Except, InAnswer: g.In == inAnswer}
+	if err != nil {
+		return read, fmt.Errorf("has %q for %s but must have >=, <= or < and %s", short(t.Target), short(t.KPI), form)
 	}
-	if t := c.Terms; t != nil {
-		asked.Terms = &evidence.TermsCondition{Table: t.Table, Sign: t.Sign, InAnswer: t.In == inAnswer}
-	}
-	return asked
+	return read, nil
 }

@@ -53,9 +53,8 @@ policies:
 `))
 	fmt.Println(err)
 	// Output:
-	// policies.yaml:3: policy dental: base, max and maxRetries are needed, unless the policy extends another one
-	// policies.yaml:4: policy dental: bass is "5m": there is no such field: did you mean base?
-	// policies.yaml:5: policy dental: max is "1 hour": must be a duration such as 500ms, 90s, 5m or 24h, or PT5M
+	// policies.yaml:4: policy dental: there is no field bass: did you mean base?
+	// policies.yaml:5: policy dental: "1 hour" must be a duration such as 500ms, 90s, 5m or 24h, or PT5M
 }
 
 // Lint finds likely mistakes in a valid policy, here retries that end before an outage of three hours does.

@@ -2,11 +2,9 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/term"
 )
@@ -18,7 +16,7 @@ type Fault struct {
 	Line int
 	// Policy and Rule are the names of the policy and the rule; empty if the fault is in none, or it has no name.
 	Policy, Rule string
-	// Problem is what is wrong, with the field and its value.
+	// Problem is what is wrong.
 	Problem string
 }
 
@@ -49,24 +47,14 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxFaults is how many faults of a file are listed.
-const maxFaults = 100
-
-// ordered returns the faults by line and problem, each once; nil if there is none.
+// ordered returns the faults by line and problem; nil if there is none.
 func ordered(faults []Fault) error {
 	if len(faults) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Problem, b.Problem)) })
-	faults = slices.Compact(faults)
-	if more := len(faults) - maxFaults; more > 0 {
-		faults = append(faults[:maxFaults], Fault{File: faults[0].File, Problem: fmt.Sprintf("and %d more faults", more)})
-	}
 	return Faults(faults)
 }
 
 // short cuts a long value, so that it does not fill the screen.
-func short(value string) string {
-	const most = 60
-	return term.Shorten(value[:min(len(value), most*utf8.UTFMax+1)], most) // a value may have a megabyte, in each of a thousand places
-}
+func short(value string) string { return term.Shorten(value, 60) }

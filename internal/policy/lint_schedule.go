@@ -9,15 +9,6 @@ import (
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// Horizon returns the shortest and the longest sum of all waits of a policy: how long a claim is tried that fails every time.
-// A deadline bounds both. Server hints and the tries themselves come on top.
-func Horizon(p *retry.Policy) (shortest, longest time.Duration) {
-	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		shortest, longest = next.TotalShortest, next.TotalLongest
-	}
-	return shortest, longest
-}
-
 const (
 	longHorizon = 30 * 24 * time.Hour
 	manyRetries = retry.RetriesCeiling / 2
@@ -51,7 +42,10 @@ func (l *linter) allPermanent() bool {
 // horizon finds retries without a bound in time, and retries that end before the outage.
 func (l *linter) horizon() {
 	p := l.p
-	shortest, longest := Horizon(p)
+	var shortest, longest time.Duration // of all waits together; hints and the tries themselves come on top
+	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
+		shortest, longest = next.TotalShortest, next.TotalLongest
+	}
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
 		l.add(l.setting("maxRetries"), SevereWarning, "unbounded",
 			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, term.About(longest)),
@@ -110,46 +104,18 @@ func (l *linter) waits() {
 		return
 	}
 	_, longest := p.Band(p.MaxRetries - 1)
-	if p.Jitter.Mode != retry.JitterDecorrelated && longest < p.Max {
+	if longest < p.Max {
 		l.add(l.setting("max"), SevereInformation, "cap-not-reached",
 			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", term.Span(p.Max), term.Count(p.MaxRetries, "retry"), term.Span(longest)),
 			"lower max, unless it is there to bound server hints")
 	}
-	if _, stated := l.e.states("factor"); stated && p.Jitter.Mode == retry.JitterDecorrelated {
-		l.add(l.setting("factor"), SevereWarning, "factor-ignored",
-			"decorrelated jitter has no factor: each wait is drawn from base to three times the wait before", "leave factor out")
-	}
-}
-
-// jitter finds waits that jitter cannot spread, or spreads less than it says.
-func (l *linter) jitter() {
-	p := l.p
-	if p.Jitter.Mode == retry.JitterNone {
-		return
-	}
-	// The other modes reach a bound by design.
-	bounded := p.Jitter.Mode == retry.JitterProportional || p.Jitter.Mode == retry.JitterEqual
-	var cut, single []int
 	for n := range p.MaxRetries {
-		if shortest, longest := p.Band(n); shortest == longest {
-			single = append(single, n)
-		} else if from, to := p.Spread(n); bounded && (from < p.Min || to > p.Max) {
-			cut = append(cut, n)
+		if shortest, longest := p.Band(n); p.Jitter > 0 && shortest == longest {
+			l.add(l.setting("jitter"), SevereWarning, "jitter-without-room",
+				fmt.Sprintf("jitter spreads nothing before retry %d: min, max and precision leave one wait, %s, so claims that fail together come back together",
+					n+1, term.Span(shortest)),
+				"choose a finer precision, a lower min, a higher max or a larger jitter")
+			break
 		}
-	}
-	if len(single) > 0 {
-		only, _ := p.Band(single[0])
-		l.add(l.setting("jitter"), SevereWarning, "jitter-without-room",
-			fmt.Sprintf("jitter spreads nothing before %s: min, max and precision leave one wait, %s, so claims that fail together come back together",
-				numbered(single), term.Span(only)),
-			"choose a finer precision, a lower min, a higher max or a larger share")
-	}
-	if len(cut) > 0 {
-		from, to := p.Spread(cut[0])
-		shortest, longest := p.Band(cut[0])
-		l.add(l.setting("jitter"), SevereInformation, "jitter-leaves-band",
-			fmt.Sprintf("jitter would leave the band of min and max before %s: %s, cut to %s. Claims do not pile up at the bound, but are spread over less time",
-				numbered(cut), term.Range(from, to), term.Range(shortest, longest)),
-			"choose a lower min or a higher max, unless that is enough")
 	}
 }

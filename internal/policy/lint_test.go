@@ -24,7 +24,7 @@ func lint(t *testing.T, file string) []policy.Finding {
 	var outage time.Duration
 	first, _, _ := strings.Cut(string(text), "\n")
 	if stated, found := strings.CutPrefix(first, "# outage: "); found {
-		if outage, err = policy.ParseDuration(stated); err != nil {
+		if outage, err = retry.ParseDuration(stated); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,7 +101,6 @@ func drawCondition(t *rapid.T, label string, settings []string) string {
 		"exception": func() string {
 			return listed("SocketTimeoutException", "java.net.SocketTimeoutException", "ConnectException")
 		},
-		"pattern": func() string { return rapid.SampledFrom([]string{"'a'", "'b ?1'", "'^A'"}).Draw(t, label) },
 		"terms": func() string {
 			return "{table: terms, sign: " + listed("away", "timeout", "refused", "connect") + in() + "}"
 		},
@@ -123,7 +122,7 @@ func TestRuleFoundNeverToDecideDecidesNoText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		b.WriteString("policies:\n  - name: mine\n    base: 1m\n    max: 2m\n    maxRetries: 2\n    rules:\n")
-		all := []string{"contains", "http", "smtp", "soapFault", "exception", "pattern", "terms", "glosa"}
+		all := []string{"contains", "http", "smtp", "soapFault", "exception", "terms", "glosa"}
 		settings := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, 2, rapid.ID[string]).Draw(t, "settings")
 		for i := range rapid.IntRange(2, 8).Draw(t, "rules") {
 			class := rapid.SampledFrom([]string{"TRANSIENT", "PERMANENT"}).Draw(t, "class")

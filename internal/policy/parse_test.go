@@ -3,12 +3,10 @@ package policy_test
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,36 +57,6 @@ func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 	checkGolden(t, "faults", got.String())
 }
 
-func TestDurationIsReadInBothNotations(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"500ms": 500 * time.Millisecond, "90s": 90 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": 24 * time.Hour,
-		"PT5M": 5 * time.Minute, "P1D": 24 * time.Hour, "PT1.5S": 1500 * time.Millisecond, "P2W": 14 * 24 * time.Hour,
-		"PT4194326.258S": 4194326258 * time.Millisecond, // its seconds as a float are a nanosecond more
-	} {
-		if got, err := policy.ParseDuration(text); err != nil || got != want {
-			t.Errorf("%q is %v, want %v (%v)", text, got, want, err)
-		}
-	}
-	for _, text := range []string{"", "5", "5 m", "1d", "P1Y", "P1M", "PT", "P", "P9999999999D", "PT5", "99999999999h"} {
-		if got, err := policy.ParseDuration(text); err == nil && got != 0 {
-			t.Errorf("%q is taken for %v", text, got)
-		}
-	}
-}
-
-func TestNumbersInPlainDigitsAreReadAsWritten(t *testing.T) {
-	for written, want := range map[string]string{
-		"maxRetries: 0": "0 2 0.2", "maxRetries: 10": "10 2 0.2", "maxRetries: 1000": "1000 2 0.2", "maxRetries: 2.0": "2 2 0.2",
-		"maxRetries: 1, factor: 1.5": "1 1.5 0.2", "maxRetries: 1, factor: 10": "1 10 0.2",
-		"maxRetries: 1, jitter: {mode: proportional, share: .5}":  "1 2 0.5",
-		"maxRetries: 1, jitter: {mode: proportional, share: 0.0}": "1 2 0",
-		"maxRetries: 1, jitter: {mode: proportional, share: 1}":   "1 2 1",
-	} {
-		p, _ := parse(t, "policies:\n- {name: mine, extends: tiss, "+written+"}\n").Get("mine")
-		check.Same(t, want, fmt.Sprint(p.MaxRetries, p.Factor, p.Jitter.Share), "how %s is read", written)
-	}
-}
-
 // No file causes a panic, and each fault names the file. A valid file can be linted and written out.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/broken/*.yaml", "testdata/lint/*.yaml"} {
@@ -119,17 +87,6 @@ func FuzzParse(f *testing.F) {
 			if _, known := set.Entry(p.Name); !known {
 				t.Errorf("%s is not written anywhere", p.Name)
 			}
-		}
-	})
-}
-
-func FuzzParseDuration(f *testing.F) {
-	for _, text := range []string{"5m", "PT5M", "P1D", "P1Y", "P", "PT", "P9999999999D", "-5m", "1h30m", "PT-5M", "PT1e5S", ""} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if d, err := policy.ParseDuration(text); err == nil && d < 0 && !strings.HasPrefix(text, "-") {
-			t.Errorf("%q is %v", text, d)
 		}
 	})
 }

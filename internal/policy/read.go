@@ -5,349 +5,278 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// A file is read in time and memory that grow with its size alone. These bounds see to that; a file that is meant needs a small
-// part of each.
-const (
-	// maxFile is the largest size of a policies file in bytes.
-	maxFile = 1 << 20
-	// maxMarks bounds what [marks] counts: the YAML parser makes up to two values of each, of 160 bytes.
-	maxMarks = 200_000
-	// maxNodes bounds the values of a file, with its aliases written out. The built-in policies have 20 bytes for each.
-	maxNodes = 50_000
-	// maxText bounds the bytes of these values.
-	maxText = 8 << 20
-	// maxFields bounds the fields of a mapping. A policy has 20.
-	maxFields = 100
-	// maxName bounds the name of a field in bytes: it stands in the paths of faults.
-	maxName = 100
-	// maxDepth bounds how deep lists and mappings are nested. A correct file needs eight.
-	maxDepth = 20
-	// maxPolicies bounds the policies of a file.
-	maxPolicies = 200
-	// maxAbove bounds how many policies stand above one by extends.
-	maxAbove = 10
-	// maxRules bounds the rules of a policy, inherited ones and inDoubt included.
-	maxRules = 500
-	// maxSteps bounds what the patterns of a file cost together; see [steps].
-	maxSteps = 100_000
+	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/spelling"
 )
 
 // reader reads one policies file and collects its faults.
 type reader struct {
 	file   string
 	faults []Fault
-	// faulty are the paths of the faults that have one, such as policies/0/base. leading are those and all above them.
-	faulty, leading map[string]bool
-	// nodes counts the values read so far, size their bytes.
-	nodes, size int
-	root        *yaml.Node
+	// above are the policies that those of the file may extend or replace.
+	above map[string]*Entry
+	// nodes are the policies of the file by name; entries are those that were read, nil for one with a fault.
+	nodes   map[string]*yaml.Node
+	entries map[string]*Entry
+	// waiting are the policies that wait for one that they extend.
+	waiting []string
 }
 
-func newReader(file string) *reader {
-	return &reader{file: file, faulty: map[string]bool{}, leading: map[string]bool{}}
+// document is the form of a file.
+type document struct {
+	Policies []Entry `yaml:"policies" json:"policies"`
 }
 
-// read returns the policies of the file, also those with faults.
-func (r *reader) read(text []byte) []*Entry {
-	if !r.parse(text) {
-		return nil
+// read reads the policies of a file.
+func (r *reader) read(text []byte) {
+	list := r.parse(text)
+	if r.faults != nil {
+		return
 	}
-	_, list := child(r.root, "policies")
-	if all := items(list); len(all) > maxPolicies {
-		r.report(nil, all[maxPolicies].Line, fmt.Sprintf("the file has %d policies but may have at most %d", len(all), maxPolicies))
-		return nil
-	}
-	value := r.plain(r.root, nil)
-	if r.nodes >= maxNodes { // the rest was not read
-		return nil
-	}
-	repeats := func(v violation) bool { return r.faulty[strings.Join(v.path, "/")] }
-	for _, v := range slices.DeleteFunc(violations(value), repeats) {
-		node, line := follow(r.root, v.path)
-		if len(v.path) != 2 || node.Kind != yaml.MappingNode { // else the fault names the policy
-			v.problem = place(v.path, node) + ": " + v.problem
+	var names []string
+	for _, node := range list {
+		_, value := child(node, "name")
+		if value == nil {
+			r.fault(Fault{Line: node.Line, Problem: "name is missing"})
+			continue
 		}
-		r.fault(v.path, line, v.problem)
-	}
-	_, list = child(r.root, "policies")
-	var entries []*Entry
-	for i, node := range items(list) {
-		path := []string{"policies", strconv.Itoa(i)}
-		e, err := newEntry(r.file, strings.Join(path, "/"), node)
-		if err != nil && len(r.faults) == 0 { // the schema missed it, but the policy is not usable
-			r.fault(path, node.Line, withoutYAML(err))
+		name := target(value).Value
+		if first := r.nodes[name]; first != nil {
+			_, before := child(first, "name")
+			r.fault(Fault{Line: value.Line, Policy: name, Problem: fmt.Sprintf("the name is taken: another policy has it in line %d", before.Line)})
+			continue
 		}
-		entries = append(entries, e)
+		r.nodes[name] = node
+		names = append(names, name)
 	}
-	if r.tooManySteps(entries) {
-		return nil
+	for _, name := range names {
+		r.entry(name)
 	}
-	return entries
 }
 
-// parse parses the YAML. It reports whether there is a document to go on with.
-func (r *reader) parse(text []byte) bool {
-	if len(text) > maxFile {
-		r.report(nil, 0, fmt.Sprintf("the file has more than %d bytes", maxFile))
-		return false
-	}
-	if n := marks(text); n > maxMarks {
-		r.report(nil, 0, fmt.Sprintf("the file is too large: it has %d lines, commas, brackets, dashes and question marks but may have at most %d", n, maxMarks))
-		return false
-	}
-	if !utf8.Valid(text) { // the parser reads UTF-16 too, in which the next check would see nothing
-		r.report(nil, 0, "the file is not UTF-8: save it as a text in UTF-8")
-		return false
-	}
-	if bytes.Contains(text, []byte("%TAG")) { // each tag would have the whole prefix
-		r.report(nil, 0, "%TAG is not read: leave it out")
-		return false
-	}
+// parse checks the form of the file and returns the YAML of its policies.
+func (r *reader) parse(text []byte) []*yaml.Node {
+	var root, second yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document, second yaml.Node
-	err := decoder.Decode(&document)
-	switch {
-	case errors.Is(err, io.EOF) || err == nil && isNull(document.Content[0]):
-		r.report(nil, 0, "the file holds no policies: it begins with policies: and a list of them")
-		return false
-	case err != nil:
-		r.syntax(err)
-		return false
+	if err := decoder.Decode(&root); err != nil && !errors.Is(err, io.EOF) {
+		r.form(err, nil)
+		return nil
 	}
-	r.root = document.Content[0]
-	switch err := decoder.Decode(&second); {
-	case errors.Is(err, io.EOF):
-	case err != nil:
-		r.syntax(err)
-	default:
-		r.report(nil, second.Line, "a second YAML document begins here (---), but only one is read")
+	var list []*yaml.Node
+	if len(root.Content) > 0 {
+		_, policies := child(root.Content[0], "policies")
+		list = items(policies)
 	}
-	return true
+	strict := yaml.NewDecoder(bytes.NewReader(text))
+	strict.KnownFields(true)
+	if err := strict.Decode(&document{}); err != nil && !errors.Is(err, io.EOF) {
+		r.form(err, list)
+		return nil
+	}
+	if len(list) == 0 {
+		r.fault(Fault{Problem: "the file holds no policies: it begins with policies: and a list of them"})
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		r.fault(Fault{Line: second.Line, Problem: "a second YAML document begins here (---), but only one is read"})
+	}
+	return list
 }
 
-// marks returns the number of signs that part values in YAML: ends of lines, commas, brackets, dashes and question marks.
-func marks(text []byte) (n int) {
-	for i, c := range text {
-		switch c {
-		case '\n', '\r', ',', '[', '{', '?':
-			n++
-		case '-':
-			if i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\t') {
-				n++
+var (
+	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+	unknownField = regexp.MustCompile(`^field (.+) not found in type \w+\.(\w+)$`)
+	intoType     = regexp.MustCompile(`into \w+\.`)
+)
+
+// form notes the errors of the YAML decoder, with the policy in whose lines they are.
+func (r *reader) form(err error, list []*yaml.Node) {
+	problems, prefix := []string{err.Error()}, "is not YAML: "
+	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
+		problems, prefix = all.Errors, ""
+	}
+	for _, problem := range problems {
+		at := yamlLine.FindStringSubmatch(problem)
+		line, _ := strconv.Atoi(at[1])
+		f := Fault{Line: line, Problem: prefix + intoType.ReplaceAllString(strings.TrimPrefix(problem, at[0]), "into ")}
+		if field := unknownField.FindStringSubmatch(f.Problem); field != nil {
+			f.Problem = "there is no field " + short(field[1]) + ": " + meant(field[1], fields[field[2]])
+		}
+		for _, node := range list { // the last one that begins before the line
+			if node.Line <= line {
+				f.Policy = field(node, "name")
 			}
 		}
-	}
-	return n
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-func withoutYAML(err error) string { return yamlLine.ReplaceAllString(err.Error(), "") }
-
-// syntax notes an error of the YAML parser, and what to do about it.
-func (r *reader) syntax(err error) {
-	what := withoutYAML(err)
-	advice := "check the indentation (spaces, no tabs) and the quotes from this line on"
-	switch {
-	case strings.Contains(what, "control characters"):
-		advice = "save the file as a text in UTF-8"
-	case strings.Contains(what, "unknown anchor"):
-		advice = "an alias (*) needs its anchor (&) before it; a text that begins with * needs quotes"
-	}
-	line := 0
-	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
-		line, _ = strconv.Atoi(found[1])
-	}
-	r.report(nil, line, "is not YAML: "+what+": "+advice)
-}
-
-// plain returns the YAML at a path as the values of JSON, for the schema. It notes what JSON does not have.
-func (r *reader) plain(node *yaml.Node, path []string) any {
-	if r.nodes >= maxNodes {
-		return nil
-	}
-	r.size += len(node.Value)
-	if r.nodes++; r.nodes == maxNodes || r.size > maxText {
-		r.nodes = maxNodes
-		r.fault(nil, node.Line, fmt.Sprintf("the file is too large: with its aliases (*) written out it has more than %d values, or %d bytes", maxNodes, maxText))
-		return nil
-	}
-	if len(path) > maxDepth {
-		r.nodes = max(r.nodes, maxNodes) // stop: an alias may stand inside what it names
-		r.fault(nil, node.Line, "the file is nested too deep, or an alias (*) stands inside of what it names")
-		return nil
-	}
-	r.untag(node, path)
-	switch node.Kind {
-	case yaml.MappingNode:
-		return r.mapping(node, path)
-	case yaml.AliasNode:
-		return r.plain(node.Alias, path)
-	case yaml.SequenceNode:
-		list := make([]any, len(node.Content))
-		for i, item := range node.Content {
-			list[i] = r.plain(item, below(path, strconv.Itoa(i)))
-		}
-		return list
-	default:
-		return r.scalar(node, path)
+		r.fault(f)
 	}
 }
 
-// untag notes a tag and removes it: the decoder would repeat it in each of its errors.
-func (r *reader) untag(node *yaml.Node, path []string) {
-	if node.Style&yaml.TaggedStyle != 0 {
-		r.fault(path, node.Line, "the tag "+short(node.Tag)+" is not read: leave it out")
-		node.Tag, node.Style = "", node.Style&^yaml.TaggedStyle
-	}
-}
-
-// mapping removes from the node what is no field, and the second of two fields of one name, so that later steps skip them.
-func (r *reader) mapping(node *yaml.Node, path []string) any {
-	m := map[string]any{}
-	lines := map[string]int{}
-	if number := len(node.Content) / 2; number > maxFields {
-		r.fault(path, node.Line, fmt.Sprintf("%s has %d fields but may have at most %d", place(path, node), number, maxFields))
-		node.Content = nil
-		return nil
-	}
-	var kept []*yaml.Node
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		r.untag(key, path)
-		first, twice := lines[key.Value]
-		switch {
-		case key.Kind != yaml.ScalarNode:
-			r.fault(path, key.Line, "the name of a field must be a word")
-		case len(key.Value) > maxName:
-			r.fault(path, key.Line, "the name of a field is too long: "+short(key.Value))
-		case key.ShortTag() == "!!merge":
-			r.fault(below(path, key.Value), key.Line, "merge keys (<<) are not read: use extends")
-		case twice:
-			r.report(path, key.Line, fmt.Sprintf("%s stands here twice, first in line %d", short(key.Value), first))
-		default:
-			lines[key.Value] = key.Line
-			kept = append(kept, key, value)
-			m[key.Value] = r.plain(value, below(path, key.Value))
-		}
-	}
-	node.Content = kept
-	return m
-}
-
-// decimal matches a number that YAML reads as it is written: -1, 0.2, .5, 1000. YAML reads 010 as 8, 0x10 as 16 and 1_000 as 1000.
-var decimal = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*|(?:0|[1-9][0-9]*)?\.[0-9]+)$`)
-
-func (r *reader) scalar(node *yaml.Node, path []string) any {
-	tag := node.ShortTag()
-	if tag == "!!timestamp" { // a date without quotes is a text in JSON
-		return node.Value
-	}
-	var value any
-	if err := node.Decode(&value); err != nil {
-		r.fault(path, node.Line, withoutYAML(err))
-		return nil
-	}
-	if (tag == "!!int" || tag == "!!float") && !decimal.MatchString(node.Value) {
-		r.fault(path, node.Line, fmt.Sprintf("%s, which YAML reads as %v: write a number in plain decimal digits, and a text in quotes", place(path, node), value))
-		return node.Value
-	}
-	return value
-}
-
-// fault notes a problem at a path. What stands there is not checked any further.
-func (r *reader) fault(path []string, line int, problem string) {
-	r.report(path, line, problem)
-	above := strings.Join(path, "/")
-	r.faulty[above] = true
-	for above != "" && !r.leading[above] {
-		r.leading[above] = true
-		above = above[:max(0, strings.LastIndexByte(above, '/'))]
-	}
-}
-
-// broken reports whether the form of what stands at a path, or below it, is wrong.
-func (r *reader) broken(path string) bool { return r.leading[path] }
-
-// report notes a problem, with the names of the policy and the rule that its path leads through.
-func (r *reader) report(path []string, line int, problem string) {
-	f := Fault{File: r.file, Line: line, Problem: problem}
-	if len(path) >= 2 && path[0] == "policies" {
-		f.Policy = r.text(path[:2], "name")
-		if len(path) >= 4 && (path[2] == "rules" || path[2] == "inDoubt") {
-			f.Rule = r.text(path[:4], "id")
-		}
-	}
-	r.faults = append(r.faults, f)
-}
-
-// text returns the text of a field of the mapping at a path; empty if it has none.
-func (r *reader) text(path []string, field string) string {
-	node, _ := follow(r.root, path)
-	if _, value := child(node, field); target(value) != nil && target(value).Kind == yaml.ScalarNode {
-		return short(strings.TrimSpace(target(value).Value))
+// field returns the text of a scalar field.
+func field(node *yaml.Node, name string) string {
+	if _, value := child(node, name); value != nil {
+		return short(target(value).Value)
 	}
 	return ""
 }
 
-// place names what stands at a path, and its value if that is a scalar: jitter.share is 20, rules[1].
-func place(path []string, node *yaml.Node) string {
-	switch { // the fault itself names the policy and the rule
-	case len(path) > 4:
-		path = path[4:]
-	case len(path) > 2:
-		path = path[2:]
+// fields are the fields of a file by the Go type that has them.
+var fields = func() map[string][]string {
+	all := map[string][]string{}
+	for _, v := range []any{document{}, Entry{}, Target{}, retry.Rule{}, evidence.Condition{}, evidence.GlosaCondition{}, evidence.TermsCondition{}} {
+		t := reflect.TypeOf(v)
+		for _, f := range reflect.VisibleFields(t) {
+			if name := f.Tag.Get("json"); name != "" {
+				name, _, _ = strings.Cut(name, ",")
+				all[t.Name()] = append(all[t.Name()], name)
+			}
+		}
+		slices.Sort(all[t.Name()])
 	}
-	var name strings.Builder
-	for _, step := range path {
-		if _, err := strconv.Atoi(step); err == nil {
-			name.WriteString("[" + step + "]")
-		} else {
-			name.WriteString("." + short(step))
+	return all
+}()
+
+// meant guesses which of the known names a name stands for.
+func meant(name string, known []string) string {
+	if similar := spelling.Nearest(name, known); similar != "" {
+		return "did you mean " + similar + "?"
+	}
+	return "known are " + strings.Join(known, ", ")
+}
+
+// entry returns a policy of the file, which it reads if that was not done before; nil if it has a fault.
+func (r *reader) entry(name string) *Entry {
+	if e, known := r.entries[name]; known {
+		return e
+	}
+	r.entries[name] = nil
+	r.waiting = append(r.waiting, name)
+	before := len(r.faults)
+	if e := r.inherit(name); e != nil {
+		if err := r.nodes[name].Decode(e); err != nil { // which the strict decoder allowed
+			r.form(err, []*yaml.Node{e.node})
+		}
+		r.make(e)
+		if len(r.faults) == before {
+			r.entries[name] = e
 		}
 	}
-	subject := strings.TrimPrefix(name.String(), ".")
-	if len(path) == 0 {
-		subject = "the file"
+	r.waiting = r.waiting[:len(r.waiting)-1]
+	return r.entries[name]
+}
+
+// inherit returns a policy of the file with nothing but what it inherits; nil if it extends a policy that is unknown or has faults.
+func (r *reader) inherit(name string) *Entry {
+	e, node := defaults, r.nodes[name]
+	if _, extends := child(node, "extends"); extends != nil {
+		of := target(extends).Value
+		parent, known := r.above[of]
+		switch {
+		case r.nodes[of] == nil || of == name: // a policy may extend the one that it replaces
+			if !known {
+				all := slices.Collect(maps.Keys(r.above))
+				all = slices.DeleteFunc(slices.AppendSeq(all, maps.Keys(r.nodes)), func(other string) bool { return other == name })
+				slices.Sort(all)
+				r.fault(Fault{Line: extends.Line, Policy: name, Problem: fmt.Sprintf("extends %q, which is no policy: %s", short(of), meant(of, slices.Compact(all)))})
+				return nil
+			}
+		case slices.Contains(r.waiting, of):
+			r.fault(Fault{Line: extends.Line, Policy: name, Problem: "extends goes round in a circle: " + strings.Join(append(r.waiting, of), " -> ")})
+			return nil
+		default:
+			if parent = r.entry(of); parent == nil {
+				return nil
+			}
+		}
+		e = *parent
+		e.parent = parent
 	}
-	switch {
-	case node.Kind != yaml.ScalarNode || isNull(node):
-		return subject
-	case node.ShortTag() == "!!str":
-		return subject + " is " + strconv.Quote(short(node.Value))
-	default:
-		return subject + " is " + short(node.Value)
+	e.Name, e.Description, e.Source, e.Extends, e.Rules, e.InDoubt, e.policy = "", "", "", "", nil, nil, nil
+	e.file, e.node = r.file, node
+	return &e
+}
+
+// make makes the policy of an entry. Its rules come before the parent's.
+func (r *reader) make(e *Entry) {
+	if e.Base == "" || e.Max == "" || e.MaxRetries < 0 {
+		r.fault(Fault{Line: e.node.Line, Policy: e.Name, Problem: "base, max and maxRetries are needed, unless the policy extends another one"})
+		return
+	}
+	complete := e.completed()
+	settings, faults := complete.settings()
+	var err error
+	if e.parent == nil {
+		e.policy, err = retry.New(settings)
+	} else {
+		e.policy, err = e.parent.policy.Extend(settings)
+	}
+	if joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		for _, one := range joined.Unwrap() {
+			if fault, ok := errors.AsType[*retry.SettingError](one); ok {
+				faults = append(faults, fault)
+			}
+		}
+	}
+	for _, fault := range faults {
+		r.setting(e, fault)
 	}
 }
 
-// below returns the path one step further, in memory of its own.
-func below(path []string, step string) []string { return append(slices.Clip(path), step) }
-
-// follow goes down a path as far as it exists. It returns the node at its end, and the line of the last field's name.
-func follow(node *yaml.Node, path []string) (end *yaml.Node, line int) {
-	line = node.Line
-	for _, step := range path {
-		if key, value := child(node, step); value != nil {
-			node, line = value, key.Line
-			continue
-		}
-		list := items(node)
-		i, err := strconv.Atoi(step)
-		if err != nil || i >= len(list) {
-			break
-		}
-		node, line = list[i], list[i].Line
+// setting notes a fault that package retry found, at the line of the setting. The fault of an inherited setting is noted at
+// the policy.
+func (r *reader) setting(e *Entry, fault *retry.SettingError) {
+	f := Fault{Policy: e.Name, Rule: fault.Rule, Problem: fault.Setting + " " + fault.Problem.String()}
+	var stated bool
+	if f.Line, stated = e.states(fault.Setting); !stated && e.parent != nil && fault.Rule == "" {
+		f.Problem += fmt.Sprintf(" (%s is inherited from %s)", fault.Setting, e.Extends)
 	}
-	return target(node), line
+	if node := e.rule(fault.Rule); node != nil && (fault.Rule != "" || fault.Setting == "id") {
+		f.Line = lineOf(node, fault.Setting)
+	}
+	r.fault(f)
+}
+
+// fault notes a fault of the file.
+func (r *reader) fault(f Fault) {
+	f.File = r.file
+	r.faults = append(r.faults, f)
+}
+
+// states reports whether the entry itself states a setting, and returns its line, or the entry's first line.
+func (e *Entry) states(setting string) (line int, stated bool) {
+	key, _ := child(e.node, setting)
+	return lineOf(e.node, setting), key != nil
+}
+
+// rule returns the YAML of the entry's last rule with an id, nil if there is none.
+func (e *Entry) rule(id string) (node *yaml.Node) {
+	_, rules := child(e.node, "rules")
+	_, inDoubt := child(e.node, "inDoubt")
+	for _, item := range slices.Concat(items(rules), items(inDoubt)) {
+		if _, value := child(item, "id"); value == nil && id == "" || value != nil && target(value).Value == id {
+			node = item
+		}
+	}
+	return node
+}
+
+// lineOf returns the line of a field of a mapping, or its first line if it has no such field.
+func lineOf(node *yaml.Node, field string) int {
+	if key, _ := child(node, field); key != nil {
+		return key.Line
+	}
+	return node.Line
 }
 
 // child returns a field of a mapping; nil if it has none.
@@ -378,5 +307,3 @@ func target(node *yaml.Node) *yaml.Node {
 	}
 	return node
 }
-
-func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }

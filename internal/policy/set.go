@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -60,11 +62,7 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 		return Entry{}, false
 	}
 	written = e.completed()
-	written.Extends = ""
-	for parent := e.parent; parent != nil; parent = parent.parent {
-		written.Rules = slices.Concat(written.Rules, parent.Rules)
-		written.InDoubt = slices.Concat(written.InDoubt, parent.InDoubt)
-	}
+	written.Extends, written.Rules, written.InDoubt = "", e.policy.Rules, e.policy.InDoubt
 	return written, true
 }
 
@@ -92,15 +90,12 @@ func Parse(name string, text []byte) (*Set, error) {
 
 // add reads a file. If it has a fault, nothing is added.
 func (s *Set) add(file string, text []byte) error {
-	r := newReader(file)
-	entries := r.read(text)
-	resolve(r, entries, s.entries)
+	r := &reader{file: file, above: s.entries, nodes: map[string]*yaml.Node{}, entries: map[string]*Entry{}}
+	r.read(text)
 	if err := ordered(r.faults); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		s.entries[e.Name] = e
-	}
+	maps.Copy(s.entries, r.entries)
 	return nil
 }
 

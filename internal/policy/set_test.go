@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -65,7 +67,7 @@ policies:
     base: 30s
     factor: 3
     max: 10m
-    jitter: {mode: equal}
+    jitter: 0.5
     precision: second
     maxRetries: 9
     deadline: 0s
@@ -79,8 +81,8 @@ policies:
 `)
 	child, _ := set.Entry("child")
 	parent, _ := set.Entry("parent")
-	if ids := []string{child.Rules[0].ID, child.Rules[1].ID}; !slices.Equal(ids, []string{"own", "parents"}) {
-		t.Errorf("the rules are %v", ids)
+	if ids := fmt.Sprint(child.Rules[0].ID, " ", child.Rules[1].ID); ids != "own parents" {
+		t.Errorf("the rules are %s", ids)
 	}
 	child.Name, child.MaxRetries, child.Rules = parent.Name, parent.MaxRetries, parent.Rules
 	check.Same(t, spelled(t, parent), spelled(t, child), "what the child does not state")
@@ -109,10 +111,10 @@ func TestPolicyWrittenInFullIsTheSamePolicy(t *testing.T) {
 	}
 }
 
-func TestWholeNumbersDatesAndAliasesAreRead(t *testing.T) {
+func TestNumbersDatesAndAliasesAreRead(t *testing.T) {
 	set := parse(t, `
 policies:
-  - {name: a, description: 2026-11-21, base: PT1M30S, factor: 2, max: P1D, maxRetries: 3.0, rules: &rules [{id: x, class: TRANSIENT, contains: [&word NO]}]}
+  - {name: a, description: 2026-11-21, base: PT1M30S, factor: 1.5, jitter: .5, max: P1D, maxRetries: 3, rules: &rules [{id: x, class: TRANSIENT, contains: [&word NO, 0503]}]}
   - {name: b, base: 1m, max: 2m, maxRetries: 100, rules: *rules, inDoubt: [{id: y, contains: [*word]}]}
 `)
 	a, _ := set.Get("a")
@@ -121,7 +123,7 @@ policies:
 	if a.MaxRetries != 3 || b.MaxRetries != 100 || a.Base != 90*time.Second || a.Max != 24*time.Hour || entry.Description != "2026-11-21" {
 		t.Errorf("%+v, %d retries", entry, b.MaxRetries)
 	}
-	if b.Rules[0].Contains[0] != "NO" || b.InDoubt[0].Contains[0] != "NO" {
+	if a.Jitter != 0.5 || a.Factor != 1.5 || fmt.Sprint(b.Rules[0].Contains) != "[NO 0503]" || b.InDoubt[0].Contains[0] != "NO" {
 		t.Errorf("b looks for %v and %v", b.Rules, b.InDoubt)
 	}
 }
@@ -174,6 +176,34 @@ func TestReloadWithoutFileDoesNothing(t *testing.T) {
 	before := store.Current()
 	if err := store.Reload(); err != nil || store.Current() != before {
 		t.Errorf("reloaded: %v", err)
+	}
+}
+
+func TestTargetsAreInheritedOrStatedAsAWhole(t *testing.T) {
+	set := parse(t, `policies:
+- {name: same, extends: tiss}
+- {name: none, extends: tiss, targets: []}
+- {name: below, extends: none}
+- {name: own, extends: tiss, targets: [{kpi: claimsLost, target: "<= 1%"}]}
+`)
+	for name, want := range map[string]int{"tiss": 8, "same": 8, "none": 0, "below": 0, "own": 1, "rn-bil-005": 4, "smtp": 0} {
+		p, _ := set.Get(name)
+		entry, _ := set.Entry(name)
+		check.Same(t, want, len(p.Targets), "targets of %s", name)
+		check.Same(t, want, len(entry.Targets), "targets of %s as written", name)
+	}
+}
+
+func TestTargetIsReadInTheUnitOfItsKPI(t *testing.T) {
+	for written, want := range map[string]retry.Target{
+		`{kpi: successAfterRetry, target: ">= 80%", source: contract}`: {KPI: "successAfterRetry", Bound: ">=", Value: 0.8, Source: "contract"},
+		`{kpi: claimsLost, target: "<3%"}`:                             {KPI: "claimsLost", Bound: "<", Value: 0.03},
+		`{kpi: meanTimeToSuccess, target: "<= 1h30m"}`:                 {KPI: "meanTimeToSuccess", Bound: "<=", Value: 5400},
+		`{kpi: medianTimeToSuccess, target: "< PT1M"}`:                 {KPI: "medianTimeToSuccess", Bound: "<", Value: 60},
+		`{kpi: meanAttemptsToSuccess, target: "<= 1.2"}`:               {KPI: "meanAttemptsToSuccess", Bound: "<=", Value: 1.2},
+	} {
+		p, _ := parse(t, "policies:\n- {name: mine, extends: smtp, targets: ["+written+"]}\n").Get("mine")
+		check.Same(t, []retry.Target{want}, p.Targets, "%s", written)
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 
 	"hospital.example/analyze-retry/internal/readfile"
 )
+
+// maxFile is the largest size of a policies file in bytes.
+const maxFile = 1 << 20
 
 // Store holds the policies in force and can reload their file. It is safe for concurrent use.
 type Store struct {
@@ -53,9 +55,7 @@ func (s *Store) Reload() error {
 	if missing != nil {
 		return errors.Join(missing...)
 	}
-	if s.current.Swap(set) != nil {
-		runtime.GC() // else the old policies, and what reading left, stay until the heap has doubled
-	}
+	s.current.Store(set)
 	return nil
 }
 

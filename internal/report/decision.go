@@ -8,7 +8,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/lang"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
 )
@@ -156,7 +155,6 @@ func (w words) overrides(o *contract.Overrides) string {
 
 var ignoredTexts = map[retry.IgnoredReason]lang.Text{
 	retry.IgnoredType: lang.Textf("is neither a text nor a number"), retry.IgnoredUnreadable: lang.Textf("has no known form"),
-	retry.IgnoredAmbiguous: lang.Textf("can mean more than one thing"), retry.IgnoredNegative: lang.Textf("is negative"),
 	retry.IgnoredYear: lang.Textf("has an impossible year"),
 }
 
@@ -175,7 +173,7 @@ func (w words) ignored(ignored []contract.Ignored) string {
 
 // iso words an ISO 8601 duration.
 func (w words) iso(iso string) string {
-	d, err := policy.ParseDuration(iso)
+	d, err := retry.ParseDuration(iso)
 	if err != nil {
 		return iso
 	}

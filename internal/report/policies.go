@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/term"
@@ -152,17 +153,11 @@ func (s ShownPolicy) Text() string {
 	return b.String()
 }
 
-func jitterWords(j retry.Jitter) string {
-	switch j.Mode {
-	case retry.JitterNone:
+func jitterWords(share float64) string {
+	if share == 0 {
 		return "no jitter"
-	case retry.JitterProportional:
-		return fmt.Sprintf("%s jitter of %g", j.Mode, j.Share)
-	case retry.JitterFull, retry.JitterEqual, retry.JitterDecorrelated:
-		return string(j.Mode) + " jitter"
-	default:
-		return string(j.Mode)
 	}
+	return fmt.Sprintf("jitter of %g", share)
 }
 
 func targetWords(t policy.Target) string {
@@ -192,7 +187,7 @@ func (s ShownPolicy) input() string {
 }
 
 // rulesText lists rules in their order.
-func rulesText(title string, rules []policy.Rule) string {
+func rulesText(title string, rules []retry.Rule) string {
 	var b strings.Builder
 	for i, r := range rules {
 		if i == 0 {
@@ -204,7 +199,7 @@ func rulesText(title string, rules []policy.Rule) string {
 	return b.String()
 }
 
-func ruleWords(r policy.Rule) string {
+func ruleWords(r retry.Rule) string {
 	text := conditionWords(&r.Condition)
 	if r.Unless != nil {
 		text += "; unless " + conditionWords(r.Unless)
@@ -215,7 +210,7 @@ func ruleWords(r policy.Rule) string {
 	return text
 }
 
-func conditionWords(c *policy.Condition) string {
+func conditionWords(c *evidence.Condition) string {
 	var parts []string
 	add := func(name, text, in string) {
 		if in != "" {
@@ -246,7 +241,6 @@ func conditionWords(c *policy.Condition) string {
 		add(t.Table, strings.Join(t.Sign, ", "), t.In)
 	}
 	add("contains", strings.Join(c.Contains, ", "), "")
-	add("pattern", term.Shorten(c.Pattern, 60), "")
 	return strings.Join(parts, "; ")
 }
 

@@ -51,11 +51,7 @@ func scheduleTable(p *retry.Policy, waits []retry.Scheduled, known Knowledge) st
 			}
 			continue
 		}
-		before := term.Span(w.Delay)
-		if p.Jitter.Mode == retry.JitterDecorrelated {
-			before = "-" // the wait is drawn from the one before it
-		}
-		row := []string{fmt.Sprintf("%d of %d", w.Retry, p.MaxRetries), before, term.Range(w.Shortest, w.Longest)}
+		row := []string{fmt.Sprintf("%d of %d", w.Retry, p.MaxRetries), term.Span(w.Delay), term.Range(w.Shortest, w.Longest)}
 		if known == bandOnly {
 			row = append(row, term.Range(w.TotalShortest, w.TotalLongest))
 		} else {

@@ -12,7 +12,7 @@ func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits
 	if h != (Hint{}) {
 		var longest time.Duration
 		w.Backoff, longest, w.Bounds = p.hinted(h, now)
-		w.Backoff = p.draw(r, r.RetryCount, w.Backoff, longest)
+		w.Backoff = p.draw(r, w.Backoff, longest)
 	} else {
 		w.Backoff, w.Bounds = p.backoff(r)
 	}
@@ -44,7 +44,7 @@ func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration,
 		bounds = BoundMax
 	}
 	longest = p.bounded(shortest)
-	if p.Jitter.Mode != JitterNone {
+	if p.Jitter > 0 {
 		longest += floor(longest/hintJitter, p.Precision)
 	}
 	return p.bounded(shortest), p.bounded(longest), bounds
@@ -76,8 +76,7 @@ func (p *Policy) after(now time.Time, wait time.Duration) time.Time {
 }
 
 // Delay returns the wait before retry number retryCount+1 without jitter: Base times Factor to the power of retryCount, capped
-// at Max. The cap comes before the jitter. retryCount is 0 or more; however large it is, the result stays at Max. With
-// decorrelated jitter there is no such delay; it is the longest wait then.
+// at Max. The cap comes before the jitter. retryCount is 0 or more; however large it is, the result stays at Max.
 func (p *Policy) Delay(retryCount int) time.Duration {
 	return min(p.uncapped(retryCount), p.Max)
 }
@@ -85,19 +84,12 @@ func (p *Policy) Delay(retryCount int) time.Duration {
 // uncapped returns Delay before the cap, in whole milliseconds, the finest precision; what is too long for a Duration becomes
 // a little more than Max. Rounding keeps a factor such as 1.1, which no float holds exactly, from making a wait a unit longer.
 func (p *Policy) uncapped(retryCount int) time.Duration {
-	base, factor := p.Base, p.Factor
-	if p.Jitter.Mode == JitterDecorrelated {
-		base, factor = 3*p.first(), 3
-	}
-	d := float64(base) * math.Pow(factor, float64(retryCount))
+	d := float64(p.Base) * math.Pow(p.Factor, float64(retryCount))
 	if d > float64(p.Max) {
 		return p.Max + 1
 	}
 	return time.Duration(math.Round(d)).Round(time.Millisecond)
 }
-
-// first returns the shortest wait of decorrelated jitter.
-func (p *Policy) first() time.Duration { return p.bounded(ceil(p.Base, p.Precision)) }
 
 // Band returns the shortest and the longest wait that the jitter can make of Delay(retryCount), both included, in whole
 // units of Precision and within Min and Max (RN-BIL-005 V3). Where no whole unit lies between, it is the next longer one.
@@ -107,12 +99,13 @@ func (p *Policy) Band(retryCount int) (shortest, longest time.Duration) {
 }
 
 func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds Bounds) {
-	from, to := p.Spread(retryCount)
+	d := p.Delay(retryCount)
+	// To the microsecond: a float of so many nanoseconds is not exact, and a millionth of a second too much would make the band a
+	// minute narrower.
+	share := time.Duration(math.Round(float64(d) * p.Jitter)).Round(time.Microsecond)
+	from, to := d-share, d+share
 	if p.uncapped(retryCount) > p.Max || to > p.Max {
 		bounds |= BoundMax
-	}
-	if p.Jitter.Mode == JitterFull {
-		from = min(p.Min, to) // full jitter asks for nothing below Min
 	}
 	if from < p.Min {
 		bounds |= BoundMin
@@ -120,28 +113,6 @@ func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds B
 	shortest = ceil(from, p.Precision)
 	longest = max(floor(to, p.Precision), shortest)
 	return p.bounded(shortest), p.bounded(longest), bounds
-}
-
-// Spread returns the band that the jitter asks for around Delay(retryCount), before it is rounded and bounded.
-func (p *Policy) Spread(retryCount int) (from, to time.Duration) {
-	d := p.Delay(retryCount)
-	switch p.Jitter.Mode {
-	case JitterProportional:
-		// Exact to the microsecond: a float of so many nanoseconds is not, and a millionth of a second too much would make
-		// the band a minute narrower.
-		share := time.Duration(math.Round(float64(d) * p.Jitter.Share)).Round(time.Microsecond)
-		return d - share, d + share
-	case JitterFull:
-		return 0, d
-	case JitterEqual:
-		return d / 2, d
-	case JitterDecorrelated:
-		return ceil(p.Base, p.Precision), d
-	case JitterNone:
-		return d, d
-	default:
-		return d, d
-	}
 }
 
 func (p *Policy) bounded(wait time.Duration) time.Duration { return min(max(wait, p.Min), p.Max) }
@@ -161,32 +132,12 @@ func (p *Policy) Backoff(r Request) time.Duration {
 }
 
 func (p *Policy) backoff(r *Request) (time.Duration, Bounds) {
-	if p.Jitter.Mode == JitterDecorrelated {
-		return p.decorrelated(r)
-	}
 	shortest, longest, bounds := p.band(r.RetryCount)
-	return p.draw(r, r.RetryCount, shortest, longest), bounds
+	return p.draw(r, shortest, longest), bounds
 }
 
 // draw returns one of the whole units from shortest to longest.
-func (p *Policy) draw(r *Request, retryCount int, shortest, longest time.Duration) time.Duration {
+func (p *Policy) draw(r *Request, shortest, longest time.Duration) time.Duration {
 	units := int64((longest-shortest)/p.Precision) + 1
-	return shortest + time.Duration(p.jitter(r, retryCount)*float64(units))*p.Precision
-}
-
-// decorrelated returns a wait by drawing all those before it, because each depends on the one before. None is stored: the
-// jitter draws the same waits again.
-func (p *Policy) decorrelated(r *Request) (wait time.Duration, bounds Bounds) {
-	shortest, _, always := p.band(0)
-	always &= BoundMin
-	wait = shortest
-	for n := range min(r.RetryCount, RetriesCeiling) + 1 {
-		longest := 3 * wait
-		bounds = always
-		if longest > p.Max {
-			longest, bounds = p.Max, bounds|BoundMax
-		}
-		wait = p.draw(r, n, shortest, longest)
-	}
-	return wait, bounds
+	return shortest + time.Duration(p.jitter(r)*float64(units))*p.Precision
 }

@@ -53,16 +53,3 @@ func drawRequest(t *rapid.T) retry.Request {
 		ProcessInstanceKey: rapid.Int64().Draw(t, "processInstanceKey"),
 	}
 }
-
-func TestAPermanentErrorIsNeverRetried(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawRequest(t)
-		r.RetryCount %= policy.BuiltIn("tiss").MaxRetries // beyond it nothing is retried
-		code := rapid.SampledFrom(knownErrors[:5]).Draw(t, "code").code
-		r.SubmissionError += code + rapid.StringMatching(`[ -~]{0,60}`).Draw(t, "more")
-		d, err := policy.BuiltIn("tiss").Decide(r, now)
-		if err != nil || d.Outcome != retry.OutcomePermanent {
-			t.Fatalf("%q, retryCount %d: %v, %v", r.SubmissionError, r.RetryCount, d.Outcome, err)
-		}
-	})
-}

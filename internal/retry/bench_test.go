@@ -9,23 +9,6 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-// A line of 200 bytes that no rule matches is classed in about a microsecond, although tiss knows thousands of terms; a page of
-// 64 KiB in less than a millisecond.
-func BenchmarkClassify(b *testing.B) {
-	for _, bb := range []struct{ name, text string }{
-		{"a line of 200 bytes", aLine},
-		{"a page of 64 KiB with a glosa", strings.Repeat("<td>"+aLine+"</td>\n", 340)[:evidence.MaxBytes-40] + "<ans:codigoGlosa>1308</ans:codigoGlosa>"},
-	} {
-		b.Run(bb.name, func(b *testing.B) {
-			tiss := policy.BuiltIn("tiss")
-			b.ReportAllocs()
-			for b.Loop() {
-				tiss.Classify(bb.text)
-			}
-		})
-	}
-}
-
 const aLine = "Lote 20251112 da guia CLM-001-1234567890: the answer of the insurer's gateway was not what the program expected at that " +
 	"place, see the log of the integration server for more, or ask the people that run"
 

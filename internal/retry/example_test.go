@@ -12,7 +12,7 @@ import (
 func night() *retry.Policy {
 	p, err := retry.New(retry.Settings{
 		Name: "night", Base: 10 * time.Minute, Factor: 2, Min: 5 * time.Minute, Max: time.Hour,
-		Jitter: retry.Jitter{Mode: retry.JitterProportional, Share: 0.2}, Precision: time.Minute,
+		Jitter: 0.2, Precision: time.Minute,
 		MaxRetries: 4, Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
 			{ID: "busy", Class: retry.Transient, Condition: evidence.Condition{HTTP: []string{"503"}}},
@@ -42,17 +42,4 @@ func ExamplePolicy_Decide() {
 	// Transient error, retry 1 of 4; wait until 23:11
 	// Permanent error DUPLICATE, no retry; BPMN error PERMANENT_ERROR
 	// invalid input: submissionError is empty but must be the text of the submission error, not blank. Correct the process variables, then resolve the incident
-}
-
-func ExampleSchedule() {
-	at := time.Date(2026, 11, 21, 23, 0, 0, 0, time.UTC)
-	request := retry.Request{ClaimID: "CLM-001-1", SubmissionError: "HTTP 503", ProcessInstanceKey: 7}
-	for s := range retry.Schedule(night(), request, at) {
-		fmt.Printf("retry %d: %v to %v, this claim %v, %v in all\n", s.Retry, s.Shortest, s.Longest, s.Wait, s.Total)
-	}
-	// Output:
-	// retry 1: 8m0s to 12m0s, this claim 11m0s, 11m0s in all
-	// retry 2: 16m0s to 24m0s, this claim 17m0s, 28m0s in all
-	// retry 3: 32m0s to 48m0s, this claim 47m0s, 1h15m0s in all
-	// retry 4: 48m0s to 1h0m0s, this claim 49m0s, 2h4m0s in all
 }

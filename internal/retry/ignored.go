@@ -35,10 +35,6 @@ const (
 	IgnoredType IgnoredReason = "TYPE"
 	// IgnoredUnreadable: the value has none of the known forms.
 	IgnoredUnreadable IgnoredReason = "UNREADABLE"
-	// IgnoredAmbiguous: the value can mean more than one thing.
-	IgnoredAmbiguous IgnoredReason = "AMBIGUOUS"
-	// IgnoredNegative: the value is less than 0.
-	IgnoredNegative IgnoredReason = "NEGATIVE"
 	// IgnoredYear: the year is before 2000 or, of a last submission, after 2099.
 	IgnoredYear IgnoredReason = "YEAR"
 )

@@ -12,12 +12,11 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func jittered(mode retry.JitterMode, share float64, changes ...func(*retry.Settings)) []func(*retry.Settings) {
-	return append(changes, func(p *retry.Settings) { p.Jitter = retry.Jitter{Mode: mode, Share: share} })
+func jittered(share float64, changes ...func(*retry.Settings)) []func(*retry.Settings) {
+	return append(changes, func(p *retry.Settings) { p.Jitter = share })
 }
 
-func TestTheBandOfEachMode(t *testing.T) {
-	const share = retry.JitterProportional
+func TestBandOfWaits(t *testing.T) {
 	millisecondsFromOneSecond := func(p *retry.Settings) {
 		byMillisecond(p)
 		p.Base = time.Second
@@ -29,31 +28,19 @@ func TestTheBandOfEachMode(t *testing.T) {
 		from, to   time.Duration
 		bounds     string // of a wait drawn from it
 	}{
-		{"none is the delay", jittered(retry.JitterNone, 0), 2, minutes(20), minutes(20), "[]"},
-		{"proportional", jittered(share, 0.2), 2, minutes(16), minutes(24), "[]"},
-		{"proportional, at min", jittered(share, 0.2), 0, minutes(5), minutes(6), "[MIN]"},
-		{"proportional, at max", jittered(share, 0.2), 9, minutes(192), minutes(240), "[MAX]"},
-		{"proportional, all of it", jittered(share, 1), 1, minutes(5), minutes(20), "[MIN]"},
-		{"proportional, nothing of it", jittered(share, 0), 1, minutes(10), minutes(10), "[]"},
-		{"proportional in seconds: 0.75 to 1.25 holds one whole second", jittered(share, 0.25, bySecond), 0, time.Second, time.Second, "[MIN]"},
-		{"proportional in milliseconds", jittered(share, 0.25, millisecondsFromOneSecond), 0, 750 * time.Millisecond, 1250 * time.Millisecond, "[]"},
-		{"full", jittered(retry.JitterFull, 0), 2, minutes(5), minutes(20), "[]"},
-		{"full, at min", jittered(retry.JitterFull, 0), 0, minutes(5), minutes(5), "[]"},
-		{"full, below min", jittered(retry.JitterFull, 0, func(p *retry.Settings) { p.Base = time.Minute }), 0, minutes(5), minutes(5), "[MIN]"},
-		{"full, at max", jittered(retry.JitterFull, 0), 9, minutes(5), minutes(240), "[MAX]"},
-		{"equal", jittered(retry.JitterEqual, 0), 2, minutes(10), minutes(20), "[]"},
-		{"equal, of an odd number", jittered(retry.JitterEqual, 0), 0, minutes(5), minutes(5), "[MIN]"},
-		{"equal, at max", jittered(retry.JitterEqual, 0), 9, minutes(120), minutes(240), "[MAX]"},
-		{"decorrelated, first", jittered(retry.JitterDecorrelated, 0), 0, minutes(5), minutes(15), "[]"},
-		{"decorrelated, second", jittered(retry.JitterDecorrelated, 0), 1, minutes(5), minutes(45), "[]"},
-		{"decorrelated, below min", jittered(retry.JitterDecorrelated, 0, func(p *retry.Settings) { p.Base = time.Minute }), 1, minutes(5), minutes(45), "[MIN]"},
-		{"no whole unit between: the next longer one", jittered(share, 0.01, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
-		{"a base that is no whole unit", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
-		{"factor 1", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Factor = 1 }), math.MaxInt32, minutes(5), minutes(5), "[]"},
-		{"factor 1.5", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Factor, p.Base = 1.5, minutes(8) }), 3, minutes(27), minutes(27), "[]"},
-		{"factor 1.1, which no float holds", jittered(retry.JitterNone, 0, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, 1000*time.Second }), 3, 1331 * time.Second, 1331 * time.Second, "[]"},
-		{"factor 1000", jittered(retry.JitterNone, 0, func(p *retry.Settings) { p.Factor = 1000 }), 1, minutes(240), minutes(240), "[MAX]"},
-		{"a count without end", jittered(share, 0.2, func(p *retry.Settings) { p.Factor = 1000 }), math.MaxInt32, minutes(192), minutes(240), "[MAX]"},
+		{"none is the delay", nil, 2, minutes(20), minutes(20), "[]"},
+		{"a fifth", jittered(0.2), 2, minutes(16), minutes(24), "[]"},
+		{"a fifth, at min", jittered(0.2), 0, minutes(5), minutes(6), "[MIN]"},
+		{"a fifth, at max", jittered(0.2), 9, minutes(192), minutes(240), "[MAX]"},
+		{"all of it", jittered(1), 1, minutes(5), minutes(20), "[MIN]"},
+		{"seconds: 0.75 to 1.25 holds one whole second", jittered(0.25, bySecond), 0, time.Second, time.Second, "[MIN]"},
+		{"milliseconds", jittered(0.25, millisecondsFromOneSecond), 0, 750 * time.Millisecond, 1250 * time.Millisecond, "[]"},
+		{"no whole unit between: the next longer one", jittered(0.01, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
+		{"a base that is no whole unit", jittered(0, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
+		{"factor 1", jittered(0, func(p *retry.Settings) { p.Factor = 1 }), math.MaxInt32, minutes(5), minutes(5), "[]"},
+		{"factor 1.5", jittered(0, func(p *retry.Settings) { p.Factor, p.Base = 1.5, minutes(8) }), 3, minutes(27), minutes(27), "[]"},
+		{"factor 1.1, which no float holds", jittered(0, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, 1000*time.Second }), 3, 1331 * time.Second, 1331 * time.Second, "[]"},
+		{"a count without end", jittered(0.2, func(p *retry.Settings) { p.Factor = 1000 }), math.MaxInt32, minutes(192), minutes(240), "[MAX]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := plain(t, append(tt.changes, func(p *retry.Settings) { p.MaxRetries = retry.RetriesCeiling })...)
@@ -63,17 +50,10 @@ func TestTheBandOfEachMode(t *testing.T) {
 			if tt.retryCount >= p.MaxRetries {
 				return
 			}
-			if got := fmt.Sprint(answer(t, p, request("BUSY", tt.retryCount)).Bounds.Names()); got != tt.bounds && p.Jitter.Mode != retry.JitterDecorrelated {
+			if got := fmt.Sprint(answer(t, p, request("BUSY", tt.retryCount)).Bounds.Names()); got != tt.bounds {
 				t.Errorf("bounds %s, want %s", got, tt.bounds)
 			}
 		})
-	}
-}
-
-func TestDecorrelatedJitterTellsItsBounds(t *testing.T) {
-	p := plain(t, jittered(retry.JitterDecorrelated, 0, func(p *retry.Settings) { p.Base, p.Max = time.Minute, minutes(10) })...)
-	if got, want := fmt.Sprint(answer(t, p, request("BUSY", 0)).Bounds.Names()), "[MIN MAX]"; got != want {
-		t.Errorf("a first wait of 5 minutes or three times as long, 10 at most: bounds %s, want %s", got, want)
 	}
 }
 
@@ -84,7 +64,7 @@ func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 		p.Precision, p.Min, p.Max = time.Millisecond, time.Millisecond, time.Duration(year)*time.Millisecond
 	})
 	for thousandths := range int64(1001) {
-		p.Jitter = retry.Jitter{Mode: retry.JitterProportional, Share: float64(thousandths) / 1000}
+		p.Jitter = float64(thousandths) / 1000
 		for _, d := range []int64{1000, 300_000, 14_400_000, year/2 - 7000*thousandths, year - 7_919_000*thousandths} {
 			p.Base = time.Duration(d) * time.Millisecond
 			wantFrom := time.Duration((d*(1000-thousandths)+999)/1000) * time.Millisecond // rounded up
@@ -99,9 +79,6 @@ func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 func TestDelayIsBaseTimesFactorToTheCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t)
-		if p.Jitter.Mode == retry.JitterDecorrelated {
-			return
-		}
 		n := rapid.IntRange(0, 60).Draw(t, "retryCount")
 		exact, factor := new(big.Float).SetInt64(int64(p.Base)), big.NewFloat(p.Factor)
 		for range n {
@@ -117,46 +94,39 @@ func TestDelayIsBaseTimesFactorToTheCount(t *testing.T) {
 	})
 }
 
-// RN-BIL-004 V4 for every mode: over many claims every unit of the band is drawn equally often. The figure is chi-square;
-// the draw is a hash, so a policy either passes always or never.
-func TestEveryModeFillsItsBandEvenly(t *testing.T) {
+// RN-BIL-004 V4: over many claims every unit of the band is drawn equally often. The figure is chi-square; the draw is a hash,
+// so a policy either passes always or never.
+func TestJitterFillsItsBandEvenly(t *testing.T) {
 	const claims = 20_000
-	for _, mode := range jitterModes {
-		for unit, change := range map[string]func(*retry.Settings){
-			"minutes": func(p *retry.Settings) { p.Base = minutes(40) },
-			// The bounds cut the band: no claims may pile up on Min or Max.
-			"minutes at min": func(p *retry.Settings) {},
-			"minutes at max": func(p *retry.Settings) { p.Base = p.Max },
-			"seconds":        func(p *retry.Settings) { bySecond(p); p.Base = 30 * time.Second },
-			"milliseconds":   func(p *retry.Settings) { byMillisecond(p); p.Base = 100 * time.Millisecond },
-		} {
-			t.Run(fmt.Sprint(mode, " in ", unit), func(t *testing.T) {
-				share := 0.0
-				if mode == retry.JitterProportional {
-					share = 0.25
-				}
-				p := plain(t, append([]func(*retry.Settings){change}, jittered(mode, share)...)...)
-				seen := map[time.Duration]int{}
-				for i := range claims {
-					r := request("BUSY", 0)
-					r.ClaimID = fmt.Sprintf("CLM-%06d-1", i)
-					seen[p.Backoff(r)]++
-				}
-				from, to := p.Band(0)
-				units := float64((to-from)/p.Precision) + 1
-				expected, chi2 := claims/units, 0.0
-				for wait := from; wait <= to; wait += p.Precision {
-					chi2 += (float64(seen[wait]) - expected) * (float64(seen[wait]) - expected) / expected
-					delete(seen, wait)
-				}
-				if len(seen) > 0 {
-					t.Errorf("waits outside of %v..%v: %v", from, to, seen)
-				}
-				// Four standard deviations above what an even draw gives.
-				if most := units - 1 + 4*math.Sqrt(2*(units-1)); chi2 > most {
-					t.Errorf("chi-square %.0f over %.0f units, want at most %.0f", chi2, units, most)
-				}
-			})
-		}
+	for unit, change := range map[string]func(*retry.Settings){
+		"minutes": func(p *retry.Settings) { p.Base = minutes(40) },
+		// The bounds cut the band: no claims may pile up on Min or Max.
+		"minutes at min": func(p *retry.Settings) {},
+		"minutes at max": func(p *retry.Settings) { p.Base = p.Max },
+		"milliseconds":   func(p *retry.Settings) { byMillisecond(p); p.Base = 100 * time.Millisecond },
+	} {
+		t.Run(unit, func(t *testing.T) {
+			p := plain(t, jittered(0.25, change)...)
+			seen := map[time.Duration]int{}
+			for i := range claims {
+				r := request("BUSY", 0)
+				r.ClaimID = fmt.Sprintf("CLM-%06d-1", i)
+				seen[p.Backoff(r)]++
+			}
+			from, to := p.Band(0)
+			units := float64((to-from)/p.Precision) + 1
+			expected, chi2 := claims/units, 0.0
+			for wait := from; wait <= to; wait += p.Precision {
+				chi2 += (float64(seen[wait]) - expected) * (float64(seen[wait]) - expected) / expected
+				delete(seen, wait)
+			}
+			if len(seen) > 0 {
+				t.Errorf("waits outside of %v..%v: %v", from, to, seen)
+			}
+			// Four standard deviations above what an even draw gives.
+			if most := units - 1 + 4*math.Sqrt(2*(units-1)); chi2 > most {
+				t.Errorf("chi-square %.0f over %.0f units, want at most %.0f", chi2, units, most)
+			}
+		})
 	}
 }

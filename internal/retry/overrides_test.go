@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -23,7 +21,7 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 	numbers := func(p *retry.Policy) string {
 		return fmt.Sprintf("base %v, min %v, max %v, %d retries, deadline %v", p.Base, p.Min, p.Max, p.MaxRetries, p.Deadline)
 	}
-	three, none := 3, 0
+	three := 3
 	for _, tt := range []struct {
 		name string
 		o    retry.Overrides
@@ -31,19 +29,13 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 	}{
 		{"nothing", retry.Overrides{}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
 		{"fewer retries", retry.Overrides{MaxRetries: &three}, "base 10m0s, min 5m0s, max 4h0m0s, 3 retries, deadline 72h0m0s"},
-		{"no retries", retry.Overrides{MaxRetries: &none}, "base 10m0s, min 5m0s, max 4h0m0s, 0 retries, deadline 72h0m0s"},
 		{"a longer base", retry.Overrides{Base: minutes(20)}, "base 20m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
 		{"a base below min", retry.Overrides{Base: minutes(2)}, "base 2m0s, min 2m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
 		{"a base below the precision", retry.Overrides{Base: time.Second}, "base 1s, min 1m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
-		{"a base beyond max", retry.Overrides{Base: 5 * time.Hour}, "base 4h0m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
 		{"a lower max", retry.Overrides{Max: minutes(60)}, "base 10m0s, min 5m0s, max 1h0m0s, 5 retries, deadline 72h0m0s"},
 		{"a max below base", retry.Overrides{Max: minutes(8)}, "base 8m0s, min 5m0s, max 8m0s, 5 retries, deadline 72h0m0s"},
-		{"a max below min", retry.Overrides{Max: minutes(2)}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
 		{"a max of no whole minutes", retry.Overrides{Max: 150 * time.Second}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
-		{"a higher max", retry.Overrides{Max: 24 * time.Hour}, "base 10m0s, min 5m0s, max 24h0m0s, 5 retries, deadline 72h0m0s"},
 		{"a deadline", retry.Overrides{Deadline: time.Hour}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 1h0m0s"},
-		{"base and max", retry.Overrides{Base: minutes(1), Max: minutes(3)}, "base 1m0s, min 1m0s, max 3m0s, 5 retries, deadline 72h0m0s"},
-		{"base beyond the new max", retry.Overrides{Base: minutes(30), Max: minutes(20)}, "base 20m0s, min 5m0s, max 20m0s, 5 retries, deadline 72h0m0s"},
 	} {
 		p := plain(t, func(p *retry.Settings) { p.Base, p.Deadline = minutes(10), 72*time.Hour })
 		q := overridden(t, p, tt.o)
@@ -53,15 +45,6 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 		if numbers(p) != "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s" {
 			t.Errorf("%s: the policy itself changed: %s", tt.name, numbers(p))
 		}
-	}
-}
-
-// A base below min is no request for shorter waits when it is the policy's own.
-func TestOverrideOfTheCountKeepsAMinAboveTheBase(t *testing.T) {
-	one := 1
-	q := overridden(t, plain(t, func(p *retry.Settings) { p.Base = time.Minute }), retry.Overrides{MaxRetries: &one})
-	if q.Min != minutes(5) {
-		t.Errorf("min %v, want the policy's 5m", q.Min)
 	}
 }
 
@@ -102,17 +85,4 @@ func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
 	if d := answer(t, overridden(t, p, retry.Overrides{}), request("BUSY", 0)); d.PolicyVersion != p.Version() || !d.Overrides.None() {
 		t.Errorf("without overrides: version %s, overrides %+v", d.PolicyVersion, d.Overrides)
 	}
-}
-
-// The jitter is a place within the band. An override moves the band, not the place.
-func TestAnOverrideDoesNotDrawTheJitterAnew(t *testing.T) {
-	p := plain(t, jittered(retry.JitterFull, 0, func(p *retry.Settings) { p.Min, p.Base = time.Minute, minutes(100) })...)
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawRequest(t)
-		r.RetryCount = 0
-		twice := overridden(t, p, retry.Overrides{Base: minutes(200)})
-		if a, b := p.Backoff(r), twice.Backoff(r); b < 2*a-time.Minute || b > 2*a {
-			t.Fatalf("%v of 1..100 minutes, then %v of 1..200", a, b)
-		}
-	})
 }

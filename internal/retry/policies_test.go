@@ -15,7 +15,7 @@ func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 	t.Helper()
 	p := retry.Settings{
 		Name: "plain", Base: minutes(5), Factor: 2, Min: minutes(5), Max: minutes(240),
-		Jitter: retry.Jitter{Mode: retry.JitterNone}, Precision: time.Minute, MaxRetries: 5,
+		Precision: time.Minute, MaxRetries: 5,
 		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
 			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"FATAL"}}},

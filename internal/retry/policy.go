@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -25,7 +26,9 @@ type Settings struct {
 	Factor float64
 	// Min and Max bound every wait, jitter and hints included (RN-BIL-005 V3). Both are whole units of Precision.
 	Min, Max time.Duration
-	Jitter   Jitter
+	// Jitter is how far a delay is spread to both sides, so that claims which failed together do not come back together: 0.2
+	// is 20 % (RN-BIL-005), 0 none. It is at most 1.
+	Jitter float64
 	// Precision is the unit of waits: time.Minute, time.Second or time.Millisecond.
 	Precision time.Duration
 	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [RetriesCeiling]; a claim is submitted once more
@@ -46,21 +49,20 @@ type Settings struct {
 	// JobOverrides lets a job's own variables max_attempts, retry_delay and max_retry_delay take the place of MaxRetries,
 	// Base and Max.
 	JobOverrides bool
-	// InDoubt are the texts after which a submission may have reached its receiver all the same. Their Class is not
-	// used.
+	// InDoubt are the texts after which a submission may have reached its receiver all the same. They have no
+	// Class.
 	InDoubt []Rule
 	// Targets are the KPIs that the policy is to reach. They decide nothing, so that they are not in the version.
 	Targets []Target
 }
 
 // Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] or
-// [Policy.Extend] and never changed afterwards: Settings is for reading. Any other Policy panics when it is used.
+// [Policy.Extend] and never changed afterwards: Settings is for reading.
 type Policy struct {
 	Settings
 	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled.
 	rules, inDoubt []compiledRule
-	// version is never empty in a policy that Extend made.
-	version string
+	version        string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
 }
@@ -75,9 +77,15 @@ type compiledRule struct {
 // RetriesCeiling is the largest limit of retries. A claim that was tried a thousand times needs a person.
 const RetriesCeiling = 1000
 
+// Names of policies and rules stand in labels of metrics, logs and records.
+var (
+	validName   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+	validRuleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
+)
+
 // SettingError is one fault of a policy.
 type SettingError struct {
-	// Setting is the field by its name in a policies file: base, jitter, pattern, ...
+	// Setting is the field by its name in a policies file: base, jitter, contains, ...
 	Setting string
 	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
 	Rule string
@@ -105,6 +113,11 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("must be TRANSIENT or PERMANENT")})
 		}
 	}
+	for _, r := range s.InDoubt {
+		if r.Class != "" {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("is not for inDoubt")})
+		}
+	}
 	rules, ofRules := compile(s.Rules)
 	inDoubt, ofInDoubt := compile(s.InDoubt)
 	if err := errors.Join(slices.Concat(faults, ofRules, ofInDoubt)...); err != nil {
@@ -124,19 +137,18 @@ func before[T any](own, inherited []T) []T {
 	return slices.Concat(own, inherited)
 }
 
-// check panics if [New] did not make the policy: its rules are not compiled, so that every error would be unknown.
-func (p *Policy) check() {
-	if p.version == "" {
-		panic("retry: the policy was not made by retry.New")
-	}
-}
-
 // compile compiles rules. It returns all faults of them.
 func compile(rules []Rule) (compiled []compiledRule, faults []error) {
+	seen := map[string]bool{}
 	for i := range rules {
 		r := &rules[i]
-		if r.ID == "" {
-			faults = append(faults, &SettingError{Setting: "id", Problem: lang.Textf("is missing: decisions and the audit trail name their rule")})
+		if seen[r.ID] {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: lang.Textf("is taken by another rule")})
+		}
+		seen[r.ID] = true
+		if !validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty {
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: lang.Textf("is %q but must be letters, digits and . _ : / -, at most 100, "+
+				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID)})
 		}
 		m, wrong := evidence.Compile(r.Condition)
 		for _, f := range wrong {
@@ -154,7 +166,7 @@ func (s *Settings) faults() (faults []error) {
 			faults = append(faults, &SettingError{Setting: setting, Problem: problem})
 		}
 	}
-	fault(s.Name == "", "name", lang.Textf("is missing"))
+	fault(!validName.MatchString(s.Name), "name", lang.Textf("is %q but must be lower-case letters, digits and -, a letter first, at most 63", s.Name))
 	if unit, known := units[s.Precision]; known {
 		fault(s.Min < s.Precision, "min", lang.Textf("is %s but must be at least one %s, the precision", span(s.Min), unit))
 		fault(s.Min%s.Precision != 0, "min", lang.Textf("is %s but must be whole %ss, the precision", span(s.Min), unit))
@@ -167,7 +179,7 @@ func (s *Settings) faults() (faults []error) {
 	fault(s.Max < s.Base, "max", lang.Textf("is %s but must not be less than base, %s", span(s.Max), span(s.Base)))
 	fault(s.Max > maxWait, "max", lang.Textf("is %s but must be at most %s", span(s.Max), span(maxWait)))
 	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", lang.Textf("is %s but must be from 1 to 1000", strconv.FormatFloat(s.Factor, 'g', -1, 64)))
-	fault(!s.Jitter.valid(), "jitter", lang.Textf("must have a mode of proportional, full, equal, decorrelated or none, and a share from 0 to 1 with proportional only"))
+	fault(!(s.Jitter >= 0 && s.Jitter <= 1), "jitter", lang.Textf("is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides", strconv.FormatFloat(s.Jitter, 'g', -1, 64)))
 	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", lang.Textf("is %s but must be from 0 to %s", strconv.Itoa(s.MaxRetries), strconv.Itoa(RetriesCeiling)))
 	fault(s.Deadline < 0, "deadline", lang.Textf("is %s but must not be negative", span(s.Deadline)))
 	fault(s.Zone == nil, "timeZone", lang.Textf("is missing"))
@@ -190,7 +202,7 @@ func (p *Policy) Version() string { return p.version }
 
 func (p *Policy) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter.Mode, p.Jitter.Share, p.Precision, p.MaxRetries, p.Deadline,
+	fmt.Fprintln(h, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter, p.Precision, p.MaxRetries, p.Deadline,
 		p.Zone, p.IDs, p.Unknown, p.AcceptEmptyError, p.JobOverrides)
 	for _, rules := range [][]compiledRule{p.rules, p.inDoubt} {
 		fmt.Fprintln(h, len(rules))

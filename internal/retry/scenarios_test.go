@@ -8,7 +8,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // now is the time at which every decision of these tests is taken.
@@ -73,27 +72,6 @@ func TestScenariosOfTheRules(t *testing.T) {
 	}
 }
 
-// Every minute of the band comes up among many claims, and no other (005-4, 005-5, 004-4, 004-5, 004-7, 004-8).
-func TestClaimsSpreadOverTheWholeBand(t *testing.T) {
-	for retryCount, want := range map[int][2]int{0: {5, 6}, 1: {8, 12}, 2: {16, 24}, 3: {32, 48}, 4: {64, 96}, 20: {192, 240}} {
-		waits := map[time.Duration]bool{}
-		for claim := range 2000 {
-			r := request("TIMEOUT", retryCount)
-			r.ClaimID = fmt.Sprintf("CLM-%d-1", claim)
-			waits[policy.BuiltIn("tiss").Backoff(r)] = true
-		}
-		for wait := minutes(want[0]); wait <= minutes(want[1]); wait += time.Minute {
-			if !waits[wait] {
-				t.Errorf("retryCount %d: no claim waits %v", retryCount, wait)
-			}
-			delete(waits, wait)
-		}
-		if len(waits) > 0 {
-			t.Errorf("retryCount %d: %v lie outside of %v", retryCount, waits, want)
-		}
-	}
-}
-
 // RN-BIL-005 section 9.2 stops the fifth submission with "4 >= 5"; the limit of section 2.1 holds instead.
 func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
 	submissions, retryCount := 1, 0
@@ -107,16 +85,6 @@ func TestAClaimIsSubmittedSixTimesAtMost(t *testing.T) {
 	}
 	if submissions != 6 {
 		t.Errorf("%d submissions, want 1 and 5 retries", submissions)
-	}
-}
-
-func TestNextTryIsInUTCAndInTheFuture(t *testing.T) {
-	saoPaulo := time.FixedZone("-03", -3*60*60)
-	late := time.Date(2025, 1, 12, 23, 59, 59, 999_999_999, saoPaulo)
-	d, err := policy.BuiltIn("tiss").Decide(request("TIMEOUT", 0), late)
-	check.Must(t, err)
-	if d.NextRetryTime.Location() != time.UTC || !d.NextRetryTime.After(late) || d.NextRetryTime.Nanosecond() != 0 {
-		t.Errorf("next try at %v, want a whole second in UTC after %v", d.NextRetryTime, late)
 	}
 }
 

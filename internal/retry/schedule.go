@@ -28,7 +28,6 @@ type Scheduled struct {
 //
 // The claim's own waits are those that [Policy.Decide] would give it. The request is not checked for faults.
 func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
-	p.check()
 	return func(yield func(Scheduled) bool) {
 		t := evidence.Read(r.SubmissionError)
 		defer t.Free()

@@ -20,10 +20,9 @@ const (
 // Clock compares this host's clock with the broker's, whose time shows in the end of a job's lock. One Clock serves all
 // workers of a process. It is made by NewClock.
 type Clock struct {
-	max   time.Duration
-	now   func() time.Time
-	log   *zap.Logger
-	known chan struct{} // closed when the broker's time is known
+	max time.Duration
+	now func() time.Time
+	log *zap.Logger
 
 	mu     sync.Mutex
 	broker time.Time     // as last observed
@@ -44,20 +43,11 @@ const (
 // NewClock returns a clock that does not know the broker's time yet. maxSkew is the skew from which on no job is decided.
 // The host's time comes from now, which must have a monotonic reading as [time.Now] has.
 func NewClock(maxSkew time.Duration, now func() time.Time, log *zap.Logger) *Clock {
-	return &Clock{max: maxSkew, now: now, log: log, known: make(chan struct{})}
+	return &Clock{max: maxSkew, now: now, log: log}
 }
 
-// Known returns a channel that is closed when the broker's time is known for the first time.
-func (c *Clock) Known() <-chan struct{} { return c.known }
-
-// Broker returns the broker's time now: as last observed, plus what has passed since on the monotonic clock. It is zero if
-// the broker's time is not known.
-func (c *Clock) Broker() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at(c.now())
-}
-
+// at returns the broker's time: as last observed, plus what has passed since on the monotonic clock. It is zero if the broker's
+// time is not known.
 func (c *Clock) at(now time.Time) time.Time {
 	if c.seen.IsZero() {
 		return time.Time{}
@@ -100,9 +90,6 @@ func (c *Clock) set(broker time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if c.seen.IsZero() {
-		close(c.known)
-	}
 	c.broker, c.seen, c.skew = broker, now, broker.Sub(now) // broker has no monotonic reading: the wall clocks are compared
 	c.judge(now)
 }

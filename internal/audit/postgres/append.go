@@ -31,6 +31,8 @@ const (
 	// takeIDs takes one for each record, also for those that turn out to be stored already: the IDs have gaps.
 	takeIDs = `SELECT nextval('record_ids') FROM generate_series(1, $1)`
 
+	findJobs = "SELECT " + columns + " FROM records WHERE job_key = ANY ($1::bigint[])"
+
 	insertRecords = `WITH added AS (
 		INSERT INTO records (chain, id, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id,
 			retry_count, next_retry, message, variables, detail, hash)
@@ -118,7 +120,6 @@ type appending struct {
 	fresh  bool         // the chain is a new one
 	ids    []int64      // for those that are new, in ascending order
 	stored map[jobOf][]*audit.Record
-	read   int // how many of them were read
 
 	results []audit.Appended
 	found   []*audit.Record // for each result, the record that is stored
@@ -144,10 +145,15 @@ func (a *appending) begin(ctx context.Context, records []audit.Record) error {
 		b.Queue(takeIDs, len(records)).Query(a.readIDs)
 		b.Queue(findJobs, keys).Query(a.readStored)
 	}
-	if err := a.conn.SendBatch(ctx, &b).Close(); err != nil || a.read < maxFound {
-		return err
-	}
-	return a.findOneByOne(ctx, records)
+	return a.conn.SendBatch(ctx, &b).Close()
+}
+
+func (a *appending) readStored(rows pgx.Rows) error {
+	return each(rows, func(r *audit.Record) error {
+		stored, job := *r, jobOf{r.Cluster, r.JobKey}
+		a.stored[job] = append(a.stored[job], &stored)
+		return nil
+	})
 }
 
 func (a *appending) readHead(rows pgx.Rows) error {

@@ -98,6 +98,11 @@ func (d database) Tamper(t *testing.T, statement string) {
 	mustSQL(t, d.super, "SET search_path = analyze_retry", "SET session_replication_role = replica", statement)
 }
 
+func (d database) Purger(t *testing.T, _ audit.Store, key *audit.Secret) audit.Store {
+	t.Helper()
+	return open(t, d.owner, key)
+}
+
 func (d database) Later(column string) string { return column + " + interval '7 seconds'" }
 
 func (d database) Bytes(b []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, b) }

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
@@ -66,13 +65,6 @@ var (
 	SelectRounds        = selectRounds
 	SelectFirstFailures = selectFirstFailures
 	SelectOpenClaims    = selectOpenClaims
-	FindJobs            = findJobs
-)
-
-// FindKeys likewise, and MaxFound is the limit of FindJobs.
-const (
-	FindKeys = findKeys
-	MaxFound = maxFound
 )
 
 // Analyze runs a query in the store's session and returns what the server did, as JSON.
@@ -80,13 +72,4 @@ func Analyze(tb testing.TB, s audit.Store, query string, arguments ...any) (plan
 	tb.Helper()
 	check.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
 	return plan
-}
-
-// Definitions are what inspect.sql says of a store, without the names of its owners.
-func Definitions(tb testing.TB, s audit.Store) map[string]string {
-	tb.Helper()
-	all, err := definitions(tb.Context(), s.(*store).pool)
-	check.Must(tb, err)
-	maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(name, ownerKind) })
-	return all
 }

@@ -7,11 +7,10 @@ BEGIN
         RETURN;
     END IF;
     GRANT USAGE ON SCHEMA analyze_retry TO analyze_retry_app;
-    GRANT SELECT ON schema_version, tombstones, retention, open_claims TO analyze_retry_app;
+    GRANT SELECT ON schema_version, cuts, open_claims TO analyze_retry_app;
     GRANT SELECT, INSERT ON records, meta TO analyze_retry_app;
     GRANT SELECT, INSERT, UPDATE ON heads TO analyze_retry_app;
     GRANT USAGE ON SEQUENCE chains, record_ids TO analyze_retry_app;
     GRANT SELECT, INSERT, DELETE ON outbox, unanswered, probe TO analyze_retry_app;
-    GRANT EXECUTE ON FUNCTION purge_records, keep_records TO analyze_retry_app;
 END
 $$;

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
@@ -103,7 +102,7 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
 	s := open(t, address, key)
 	for setting, want := range map[string]string{
-		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "1s", "statement_timeout": "30s", "application_name": "analyze-retry",
+		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "1s", "statement_timeout": "30s", "row_security": "off", "application_name": "analyze-retry",
 	} {
 		if got := postgres.Setting(t, s, setting); got != want {
 			t.Errorf("%s is %s, want %s", setting, got, want)
@@ -148,8 +147,7 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 		"append":    func() error { _, err := s.Append(t.Context(), audittest.Records(3, 4), nil); return err },
 		"publish":   func() error { return s.Published(t.Context(), ids) },
 		"probe":     func() error { return s.Probe(t.Context()) },
-		"purge":     func() error { return s.Purge(t.Context(), audit.Tombstone{}) },
-		"forget":    func() error { return s.ForgetUnanswered(t.Context(), time.Now()) },
+		"purge":     func() error { return s.Purge(t.Context(), audit.Cut{}) },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
 	} {

@@ -31,7 +31,7 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 		return nil, audit.ErrNotLeading
 	}
 	if err == nil {
-		_, err = conn.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, now()) ON CONFLICT DO NOTHING", audit.NoteQueue)
+		_, err = conn.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING")
 	}
 	if err != nil {
 		closeConn(conn)

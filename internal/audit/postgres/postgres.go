@@ -1,7 +1,7 @@
 // Package postgres is the audit store on PostgreSQL, for several workers at once. It needs PostgreSQL 13 or newer.
 //
 // Everything it has is in the schema analyze_retry. The worker needs no more than the role that deploy/postgres makes:
-// that one can add records and read them, and can neither change nor remove any, but for what Purge removes.
+// that one can add records and read them, and can neither change nor remove any.
 package postgres
 
 import (
@@ -165,7 +165,7 @@ func queueWrite(b *pgx.Batch) {
 }
 
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
-// server that has gone, or that share a session by a pooler, are not tried one by one.
+// server that has gone are not tried one by one.
 func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -173,9 +173,6 @@ func (s *store) wrap(doing string, err error) error {
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) || slices.Contains(endsSessions, answer.Code) {
 		s.pool.Reset()
-	}
-	if answer != nil && answer.Routine == hidesRows {
-		err = fmt.Errorf("row-level security would hide records from this role; no table of the store has it, so find out who switched it on, then ALTER TABLE ... DISABLE ROW LEVEL SECURITY: %w", err)
 	}
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
 }
@@ -189,16 +186,10 @@ const (
 	noPrivilege          = "42501"
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
-	statementExists      = "42P05" // prepared by another connection
-	tooYoung             = "AR001" // raised by purge_records
 )
 
 // endsSessions are those after which no connection is worth keeping.
-var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction, statementExists}
-
-// hidesRows is the server's function that refuses a query whose rows row-level security would hide. Its SQLSTATE is that of
-// every lack of rights, and its text is in the server's language.
-const hidesRows = "check_enable_rls"
+var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction}
 
 // sqlstate is the code with which the server refused, "" where it was not the server.
 func sqlstate(err error) string {

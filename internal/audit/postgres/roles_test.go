@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -39,11 +40,9 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 		"CREATE TABLE public.mine (x int)",
 		"DELETE FROM analyze_retry.heads",
 		"UPDATE analyze_retry.meta SET value = 'x'",
-		"INSERT INTO analyze_retry.tombstones SELECT 1, 1, 1, '', now(), now(), now(), ''",
-		"UPDATE analyze_retry.tombstones SET through = 2",
-		"DELETE FROM analyze_retry.tombstones",
-		"UPDATE analyze_retry.retention SET least = '0'",
-		"DELETE FROM analyze_retry.retention",
+		"INSERT INTO analyze_retry.cuts SELECT 1, 1, '', now(), ''",
+		"UPDATE analyze_retry.cuts SET through = 2",
+		"DELETE FROM analyze_retry.cuts",
 		"UPDATE analyze_retry.schema_version SET version = 0",
 	} {
 		err := sql(t, d.app, statement)
@@ -60,7 +59,6 @@ func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 		"UPDATE analyze_retry.records SET claim_id = 'x'",
 		"DELETE FROM analyze_retry.records",
 		"TRUNCATE analyze_retry.records",
-		"TRUNCATE analyze_retry.tombstones",
 	} {
 		if err := sql(t, d.owner, statement); err == nil || !strings.Contains(err.Error(), "append-only") {
 			t.Errorf("%s: %v", statement, err)
@@ -98,31 +96,16 @@ func TestMigrateGrantsRightsToALaterRole(t *testing.T) {
 	audittest.Append(t, open(t, d.app, audittest.Secret(t)), audittest.Record(1))
 }
 
-func TestOnlyTheOwnerLowersTheFloor(t *testing.T) {
+func TestOnlyTheOwnerRemovesRecords(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
-	app, owner := open(t, d.app, key), open(t, d.owner, key)
-	if floor, err := app.Keep(t.Context(), 72); err != nil || floor != 72 {
-		t.Fatal(floor, err)
-	}
-	err := app.Shorten(t.Context(), 18)
-	if err == nil || !strings.Contains(err.Error(), "UPDATE analyze_retry.retention SET least = '18 months'") {
-		t.Errorf("%v, want what the owner runs", err)
-	}
-	for _, step := range []struct{ to, floor int }{{18, 18}, {24, 18}, {1, 1}} { // never raised
-		check.Must(t, owner.Shorten(t.Context(), step.to))
-		if floor, err := app.Floor(t.Context()); err != nil || floor != step.floor {
-			t.Errorf("lowered to %d months: the floor is %d, %v; want %d", step.to, floor, err, step.floor)
-		}
-	}
-	for _, months := range []int{0, -60, 601} {
-		if _, err := app.Keep(t.Context(), months); err == nil {
-			t.Errorf("a floor of %d months was taken", months)
-		}
-	}
-	for least, months := range map[string]int{"6 years": 72, "1825 days": 66, "30 months 1 day": 31, "00:00:01": 1} {
-		mustSQL(t, d.owner, "UPDATE analyze_retry.retention SET least = '"+least+"'")
-		if floor, err := app.Floor(t.Context()); err != nil || floor != months {
-			t.Errorf("an owner's %s are %d months, %v; want %d", least, floor, err, months)
-		}
-	}
+	app := open(t, d.app, key)
+	audittest.Append(t, app, audittest.Records(0, 10)...)
+	expired, err := app.Expired(t.Context(), audittest.Record(5).At)
+	check.Must(t, err)
+	cut := key.Cut(expired[0], time.Now())
+	check.Fails(t, app.Purge(t.Context(), cut), "only the owner of the tables", "RETRY_DATABASE_URL")
+	audittest.Verify(t, app, key, 10)
+	check.Must(t, open(t, d.owner, key).Purge(t.Context(), cut))
+	audittest.Append(t, app, audittest.Records(10, 12)...)
+	audittest.Verify(t, app, key, 7)
 }

@@ -91,11 +91,3 @@ func scanHead(row pgx.CollectableRow) (h audit.Head, err error) {
 	h.At = h.At.UTC()
 	return h, err
 }
-
-func scanTombstone(row pgx.CollectableRow) (t audit.Tombstone, err error) {
-	var hash []byte
-	err = row.Scan(&t.Chain, &t.From, &t.Through, &hash, &t.Oldest, &t.Newest, &t.At, &t.Signature)
-	copy(t.Hash[:], hash)
-	t.Oldest, t.Newest, t.At = t.Oldest.UTC(), t.Newest.UTC(), t.At.UTC()
-	return t, err
-}

@@ -52,9 +52,6 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) error {
 		return err
 	}
 	defer closeConn(conn)
-	if err := ownSession(ctx, conn); err != nil {
-		return err
-	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		// pg_temp last, or a temporary table could stand in for one of ours.
 		for _, statement := range []string{makeSchema, "SET LOCAL search_path = analyze_retry, pg_temp"} {

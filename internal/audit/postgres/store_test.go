@@ -62,7 +62,6 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 			if history.NoFailure {
 				few = round
 			}
-			job := history.Record(claim, records)
 			for _, question := range []struct {
 				name, query string
 				most        int
@@ -72,8 +71,6 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 				{"open claims", postgres.SelectOpenClaims, 20, []any{time.Time{}, "", 5000}},
 				{"round", postgres.SelectRounds, round, []any{[]string{claim}}},
 				{"round of another claim", postgres.SelectRounds, 20, []any{[]string{"CLM-2015-COLD"}}},
-				{"jobs", postgres.FindJobs, postgres.MaxFound, []any{[]int64{job.JobKey}}},
-				{"keys", postgres.FindKeys, 50, []any{[]int64{job.JobKey}, [][]byte{job.Inputs[:]}, []int64{job.ProcessInstanceKey}, []string{job.Cluster}}},
 			} {
 				var plan []struct{ Plan node }
 				check.Must(t, json.Unmarshal(postgres.Analyze(t, s, question.query, question.arguments...), &plan))

@@ -49,7 +49,6 @@ type batch struct {
 	results []audit.Appended
 
 	stored map[int64][]storedKey // by job key
-	found  int                   // how many of them were read
 	fresh  []int                 // which of the records are new
 }
 
@@ -89,12 +88,11 @@ func (b *batch) append(ctx context.Context, w *writer) error {
 	err := w.exec(ctx, `INSERT INTO heads (chain, seq, hash, at, signature) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
 		seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature`,
 		int64(head.Chain), head.Seq, head.Hash[:], head.At.UnixMicro(), head.Signature)
-	w.seq, w.last, w.head = chain.Seq(), chain.Last(), head // if the commit fails, the writer is given up
+	w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
 	return err
 }
 
-// look reads the keys that are stored for the batch's jobs. If a job's inputs were corrected without end, it reads for each
-// record its own key and some others of its job: any other key shows that a job key is another process instance's.
+// look reads the keys that are stored for the batch's jobs.
 func (b *batch) look(ctx context.Context, w *writer) error {
 	b.stored = make(map[int64][]storedKey, len(b.records))
 	for some := range slices.Chunk(b.records, maxChunk) {
@@ -109,25 +107,14 @@ func (b *batch) look(ctx context.Context, w *writer) error {
 		for len(w.args) < n {
 			w.args = append(w.args, nil) // which no job's key is
 		}
-		b.found = 0
 		if err := w.query(ctx, selectKeys[n], b.addStored, w.args...); err != nil {
 			return err
-		}
-		if b.found < maxKeys {
-			continue
-		}
-		for i := range some {
-			r := &some[i]
-			if err := w.query(ctx, selectKey, b.addStored, r.JobKey, r.Inputs[:], r.ProcessInstanceKey, r.Cluster); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
 func (b *batch) addStored(v *reader) error {
-	b.found++
 	k := storedKey{id: v.int(0), index: -1, Key: audit.Key{Cluster: v.text(1), JobKey: v.int(2), ProcessInstanceKey: v.int(3)}}
 	v.bytes(4, k.Inputs[:])
 	b.stored[k.JobKey] = append(b.stored[k.JobKey], k)

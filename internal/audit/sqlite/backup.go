@@ -89,96 +89,53 @@ type Restored struct {
 
 	// Aside is where the store is now that was at the path; "" where there was none.
 	Aside string
-	// Before are ends of the trail that was there, as far as they could be read.
-	Before []audit.Head
 }
 
 // Restore puts a copy of a backup in the place of the store at path, when the copy's trail is found in order. The store that
 // was there is moved aside with its log, never removed. It fails with a [*audit.HeldError] next to a worker, and with a
 // [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
-	if _, err := os.Stat(backup); err != nil {
-		return Restored{}, fmt.Errorf("restore the audit store %s: the backup: %w", path, err)
-	}
-	h, err := holdFile(path, "audit restore")
-	if err != nil {
-		return Restored{}, err
-	}
-	defer func() { err = errors.Join(err, h.release(err == nil)) }()
-	if done, err = h.restore(ctx, path, backup, public); err == nil {
-		return done, nil
-	}
+	done, err = restore(ctx, path, backup, public)
 	if _, broken := errors.AsType[*audit.BrokenError](err); broken {
 		err = fmt.Errorf("the backup is not in order, and nothing was changed: %w", err)
 	}
-	if _, held := errors.AsType[*audit.HeldError](err); !held {
+	if _, held := errors.AsType[*audit.HeldError](err); err != nil && !held {
 		err = fmt.Errorf("restore the audit store %s from %s: %w", path, backup, err)
 	}
-	return Restored{}, err
+	return done, err
 }
 
-func (h *hold) restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
-	there, err := h.before(ctx, path, backup, public, &done)
+func restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
+	of, err := os.Stat(backup)
 	if err != nil {
-		return done, err
+		return Restored{}, fmt.Errorf("the backup: %w", err)
+	}
+	file, there := path, false
+	is, err := os.Stat(path)
+	switch {
+	case err == nil && os.SameFile(is, of):
+		return Restored{}, errors.New("the backup is the store itself")
+	case err == nil:
+		p, heldErr := hold(path)
+		if heldErr != nil {
+			return Restored{}, heldErr
+		}
+		defer func() { err = errors.Join(err, p.release()) }()
+		file, there = p.file, true
+	case !errors.Is(err, fs.ErrNotExist):
+		return Restored{}, err
 	}
 	now := time.Now().UTC().Format("20060102T150405.000000Z")
-	fresh := h.file + ".restoring-" + now
-	defer func() {
-		if err != nil { // after the rename there is none
-			_ = os.Remove(fresh)
-		}
-	}()
+	fresh := file + ".restoring-" + now
+	defer os.Remove(fresh) // after the rename there is none
 	if done.Verified, err = checkedCopy(ctx, backup, fresh, public); err != nil {
-		return done, err
+		return Restored{}, err
 	}
-	aside := h.file + ".before-restore-" + now
+	aside := file + ".before-restore-" + now
 	if there {
 		done.Aside = aside
 	}
-	return done, h.swap(fresh, aside)
-}
-
-// before looks at the store that is there: no process may have it, by any name, and what it has signed is noted.
-func (h *hold) before(ctx context.Context, path, backup string, public audit.Public, done *Restored) (there bool, err error) {
-	if isMountPoint(h.file) {
-		return false, errors.New("the store is a mount of its own, which cannot be replaced: mount its directory instead")
-	}
-	if public.CheckHead(h.lastHead) {
-		done.Before = append(done.Before, h.lastHead)
-	}
-	open, err := os.OpenFile(h.file, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer open.Close()
-	held, err := lockOpen(open)
-	if err != nil {
-		return false, err
-	}
-	if held {
-		return false, &audit.HeldError{Store: path, Holder: otherName}
-	}
-	is, err := open.Stat()
-	if err != nil {
-		return false, err
-	}
-	if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
-		return false, errors.New("the backup is the store itself")
-	}
-	if s, err := OpenReadOnly(ctx, h.file, ""); err == nil { // it may be damaged, which is why it is replaced
-		heads, _ := s.Heads(ctx)
-		for _, head := range heads {
-			if public.CheckHead(head) {
-				done.Before = append(done.Before, head)
-			}
-		}
-		_ = s.Close()
-	}
-	return true, nil
+	return done, swap(file, fresh, aside)
 }
 
 // checkedCopy copies a backup into a new file and checks it.
@@ -203,14 +160,14 @@ func checkedCopy(ctx context.Context, backup, target string, public audit.Public
 
 // swap moves the store and what lies next to it aside, as far as they are there, and the fresh one in its place. The store goes
 // first: after an end in between, a log without its store is refused at the next start, and a store without its log is not.
-func (h *hold) swap(fresh, aside string) error {
+func swap(file, fresh, aside string) error {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(h.file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := os.Rename(fresh, h.file); err != nil {
+	if err := os.Rename(fresh, file); err != nil {
 		return err
 	}
-	return audit.SyncDir(filepath.Dir(h.file))
+	return audit.SyncDir(filepath.Dir(file))
 }

@@ -120,8 +120,7 @@ func TestAnInterruptedRestoreLeavesNoStoreWithoutItsLog(t *testing.T) {
 	check.Must(t, openFile(t, f.path, secret).Close(), os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
 	aside := f.path + ".aside"
 	check.Must(t, os.MkdirAll(filepath.Join(aside+"-wal", "in the way"), 0o700))
-	h := &hold{file: f.path}
-	if err := h.swap(f.path+".fresh", aside); err == nil {
+	if err := swap(f.path, f.path+".fresh", aside); err == nil {
 		t.Fatal("the log was moved over a directory")
 	}
 	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil || !strings.Contains(err.Error(), "there is a write-ahead log") {

@@ -70,7 +70,7 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	if !s.leading.CompareAndSwap(false, true) {
 		return nil, audit.ErrNotLeading
 	}
-	if err := s.execMeta(ctx, noteMeta, audit.NoteQueue, now()); err != nil {
+	if err := s.execMeta(ctx, noteMeta, metaQueue, now()); err != nil {
 		s.leading.Store(false)
 		return nil, err
 	}
@@ -106,16 +106,4 @@ func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, e
 		oldest = utc(at.Int64)
 	}
 	return waiting, oldest, s.failed(err)
-}
-
-func (s *store) ForgetUnanswered(ctx context.Context, before time.Time) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		// By the marks, of which there are few, and never by the index on at, which has everything that is old.
-		old, err := collect(ctx, w.conn, scanInt, `SELECT seq FROM unanswered CROSS JOIN records USING (seq) WHERE at < ?1
-			UNION ALL SELECT seq FROM records WHERE +at < ?1 AND seq > (SELECT coalesce(max(answered), 0) FROM heads)`, micros(before))
-		if err != nil {
-			return err
-		}
-		return w.clearMarks(ctx, unanswered, &w.answered, old)
-	})
 }

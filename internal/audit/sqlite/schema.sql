@@ -3,7 +3,7 @@ CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
 INSERT INTO schema_version VALUES (1);
 
 -- What the store knows about itself: the key and the tenant that it was made for, since when its events are published (if they
--- are), the most months for which it was told to keep records, and when it was last probed.
+-- are), and when it was last probed.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -60,17 +60,13 @@ CREATE TABLE heads (
     answered_again  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- What stands for removed records.
-CREATE TABLE tombstones (
-    chain     INTEGER NOT NULL,
-    first     INTEGER NOT NULL,
+-- What stands for removed records: one row.
+CREATE TABLE cuts (
+    chain     INTEGER PRIMARY KEY,
     through   INTEGER NOT NULL,
     hash      BLOB NOT NULL,
-    oldest    INTEGER NOT NULL, -- Unix microseconds, as the two below
-    newest    INTEGER NOT NULL,
-    at        INTEGER NOT NULL,
-    signature BLOB NOT NULL,
-    PRIMARY KEY (chain, first)
+    at        INTEGER NOT NULL, -- Unix microseconds
+    signature BLOB NOT NULL
 ) STRICT;
 
 -- No chain covers the marks, so they stand twice: in their tables and in these indexes.
@@ -82,18 +78,8 @@ BEGIN
     SELECT RAISE(ABORT, 'audit records are never changed');
 END;
 
-CREATE TRIGGER records_are_removed_behind_a_tombstone_only BEFORE DELETE ON records
-WHEN NOT EXISTS (SELECT 1 FROM tombstones WHERE old.seq BETWEEN first AND through)
+CREATE TRIGGER records_are_removed_behind_a_cut_only BEFORE DELETE ON records
+WHEN old.seq > (SELECT coalesce(max(through), 0) FROM cuts)
 BEGIN
-    SELECT RAISE(ABORT, 'audit records are removed by purge only, which leaves a signed tombstone');
-END;
-
-CREATE TRIGGER tombstones_are_never_changed BEFORE UPDATE ON tombstones
-BEGIN
-    SELECT RAISE(ABORT, 'tombstones are never changed');
-END;
-
-CREATE TRIGGER tombstones_are_never_removed BEFORE DELETE ON tombstones
-BEGIN
-    SELECT RAISE(ABORT, 'tombstones are never removed');
+    SELECT RAISE(ABORT, 'audit records are removed by purge only, which leaves a signed cut');
 END;

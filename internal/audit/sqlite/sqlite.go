@@ -24,14 +24,8 @@ const readers = 4
 
 // Options are what a store may be given in addition to its path and key. The zero value is of use.
 type Options struct {
-	// Worker is the name under which the holder of the file is shown to a process that is refused.
-	Worker string
 	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
 	Tenant string
-	// Signed are heads that the key is known to have signed. A store without these records is not opened, nor made.
-	Signed []audit.Head
-	// NewTrail opens it all the same, and also where the process before has left such a head behind.
-	NewTrail bool
 }
 
 // store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
@@ -40,95 +34,57 @@ type store struct {
 	secret *audit.Secret // nil where the store is read-only
 
 	read    *sql.DB
-	hold    *hold
-	place   *place        // this and hold are nil where the store is read-only
+	place   *place        // nil where the store is read-only
 	turn    chan struct{} // holds a token during a write
 	writer  *writer       // nil until the first write, and after a failed one
-	opened  bool
-	closed  bool // these need the turn
+	closed  bool
+	stored  int64 // how far the chain was at the last commit that was reported done; these need the turn
 	leading atomic.Bool
 
 	rounds, firstFailures, retried *sql.Stmt
-
-	// acknowledged is the head of the last commit that was reported done, rescued that the log of a file that is not in
-	// its place was brought into the file. Both need the turn.
-	acknowledged audit.Head
-	rescued      bool
 }
 
 // Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
-// readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, a
-// [*audit.MissingError] where the key has signed records that the store does not have, or a [*audit.BrokenError] where the
-// last record is not the one that the signed head names.
+// readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, or a
+// [*audit.BrokenError] where the last record is not the one that the signed head names.
 func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (audit.Store, error) {
-	h, err := holdFile(path, o.Worker)
-	if err != nil {
-		return nil, err
-	}
-	s := &store{path: path, secret: secret, hold: h, turn: make(chan struct{}, 1)}
+	s := &store{path: path, secret: secret, turn: make(chan struct{}, 1)}
 	if err := s.open(ctx, o); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
-	s.opened = true
 	return s, nil
 }
 
 func (s *store) open(ctx context.Context, o Options) (err error) {
-	var signed []audit.Head
-	if !o.NewTrail {
-		if signed = o.Signed; s.secret.Public().CheckHead(s.hold.lastHead) {
-			signed = audit.Latest(signed, s.hold.lastHead)
-		}
-	}
-	if err := s.refuseLost(signed, o.NewTrail); err != nil {
-		return err
-	}
 	if err := private(s.path); err != nil {
 		return err
 	}
-	if s.place, err = newPlace(s.path, s.hold.file); err != nil {
+	if s.place, err = hold(s.path); err != nil {
 		return err
 	}
 	if err := makeTables(ctx, s.path); err != nil {
 		return err
 	}
-	if s.read, err = s.place.pool("ro"); err != nil {
+	if s.read, err = sql.Open("sqlite", source(s.path, "ro")); err != nil {
 		return err
 	}
 	limit(s.read)
 	if err := s.checkSmall(ctx); err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, s.place, s.secret); err != nil {
+	if s.writer, err = openWriter(ctx, s.path, s.secret); err != nil {
 		return err
 	}
+	s.stored = s.writer.seq
 	if o.Tenant != "" {
 		if err := s.writer.settle(ctx, metaTenant, o.Tenant, audit.WrongTenant); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(audit.Compare(ctx, s, signed), s.place.settle()); err != nil {
+	if err := s.place.note(s.place.file + "-wal"); err != nil {
 		return err
 	}
-	s.acknowledged = s.writer.head
 	return s.prepare(ctx)
-}
-
-// refuseLost refuses to make a store where there was one, and to open a file that is itself a mount.
-func (s *store) refuseLost(signed []audit.Head, newTrail bool) error {
-	if isMountPoint(s.hold.file) {
-		return errors.New("the file is a mount of its own: mount its directory instead, because SQLite's log lies next to it, and would not be kept where the file is")
-	}
-	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := (audit.State{Heads: signed}).Missing(nil); err != nil {
-		return err
-	}
-	if log, err := os.Stat(s.hold.file + "-wal"); err == nil && log.Size() > 0 && !newTrail {
-		return fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", s.hold.file)
-	}
-	return nil
 }
 
 // prepare prepares what jobs wait for.
@@ -183,16 +139,6 @@ func (s *store) Close() error {
 	}
 	s.closed = true
 	var errs []error
-	stray, inOrder := false, s.opened && s.writer != nil // without a writer nobody knows what the file has
-	if s.place != nil && s.opened {
-		err := s.stayInPlace(context.Background())
-		stray, errs = err != nil, append(errs, err)
-	}
-	if s.writer != nil && stray { // while the readers are there: the last connection tidies up by name
-		s.writer.keepLog()
-		errs = append(errs, s.writer.close())
-		s.writer = nil
-	}
 	for _, question := range []*sql.Stmt{s.rounds, s.firstFailures, s.retried} {
 		if question != nil {
 			errs = append(errs, question.Close())
@@ -201,15 +147,16 @@ func (s *store) Close() error {
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
 	}
-	if s.writer != nil {
+	if s.writer != nil { // the last connection, which copies the log into the file
+		if err := s.place.check(); err != nil {
+			s.writer.keepLog()
+			errs = append(errs, err)
+		}
 		errs = append(errs, s.writer.close())
 		s.writer = nil
 	}
-	if s.place != nil { // not before SQLite has closed it
-		errs = append(errs, s.place.open.Close())
-	}
-	if s.hold != nil {
-		errs = append(errs, s.hold.release(inOrder && !stray))
+	if s.place != nil {
+		errs = append(errs, s.place.release())
 	}
 	return s.failed(errors.Join(errs...))
 }
@@ -235,14 +182,9 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 	return s.failed(s.commit(context.WithoutCancel(ctx), do))
 }
 
-// commit is write; the caller must have the turn. It fails where the file is not in its place, before the transaction or after it:
-// what it has stored is then in a file that the next process does not open.
-func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
-	if s.writer != nil {
-		if err := s.stayInPlace(ctx); err != nil {
-			return err
-		}
-	}
+// commit is write; the caller must have the turn. It fails where the file is not in its place after the transaction: what that has
+// stored is then in a file that the next process does not open.
+func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) (err error) {
 	if s.writer == nil {
 		if err := s.reopen(ctx); err != nil {
 			return err
@@ -253,13 +195,27 @@ func (s *store) commit(ctx context.Context, do func(context.Context, *writer) er
 		s.writer = nil
 		return err
 	}
-	if err := s.stayInPlace(ctx); err != nil {
+	if err := s.place.check(); err != nil {
 		return err
 	}
-	if s.acknowledged.Seq != s.writer.seq {
-		s.acknowledged = s.writer.head
-		s.hold.note(s.acknowledged)
+	s.stored = s.writer.seq
+	return nil
+}
+
+// reopen opens the writer again, and makes sure that all is there that was reported done.
+func (s *store) reopen(ctx context.Context) error {
+	if err := s.place.check(); err != nil {
+		return err
 	}
+	w, err := openWriter(ctx, s.path, s.secret)
+	if err != nil {
+		return err
+	}
+	if w.seq < s.stored {
+		return errors.Join(fmt.Errorf("what was stored is not in the file any more: it had %d records and has %d: stop this worker and restore a backup (worker audit restore)",
+			s.stored, w.seq), w.close())
+	}
+	s.writer = w
 	return nil
 }
 
@@ -272,8 +228,13 @@ func (s *store) failed(err error) error {
 }
 
 // private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite gives those
-// the same mode when it makes them.
+// the same mode when it makes them. It makes none next to the log of one that is lost.
 func private(path string) error {
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", path)
+		}
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
 		return f.Close()

@@ -52,14 +52,12 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 
 func (f file) Open(t *testing.T, secret *audit.Secret) (audit.Store, error) {
 	t.Helper()
-	return Open(t.Context(), f.path, secret, Options{Worker: "test"})
+	return Open(t.Context(), f.path, secret, Options{})
 }
 
 func (f file) Tamper(t *testing.T, statement string) {
 	t.Helper()
-	for _, trigger := range []string{
-		"records_are_never_changed", "records_are_removed_behind_a_tombstone_only", "tombstones_are_never_changed", "tombstones_are_never_removed",
-	} {
+	for _, trigger := range []string{"records_are_never_changed", "records_are_removed_behind_a_cut_only"} {
 		statement = "DROP TRIGGER IF EXISTS " + trigger + ";" + statement
 	}
 	if err := f.exec(t, statement); err != nil {
@@ -77,6 +75,8 @@ func (f file) exec(t *testing.T, statement string) error {
 	return err
 }
 
+func (f file) Purger(_ *testing.T, s audit.Store, _ *audit.Secret) audit.Store { return s }
+
 func (f file) Later(column string) string { return column + " + 1000000" }
 
 func (f file) Bytes(b []byte) string { return fmt.Sprintf("x'%x'", b) }
@@ -90,7 +90,7 @@ func newStore(tb testing.TB) (s *store, f file, secret *audit.Secret) {
 
 func openFile(tb testing.TB, path string, secret *audit.Secret) *store {
 	tb.Helper()
-	s, err := Open(tb.Context(), path, secret, Options{Worker: "test"})
+	s, err := Open(tb.Context(), path, secret, Options{})
 	check.Must(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {

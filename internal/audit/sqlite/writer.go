@@ -6,8 +6,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
+
+	sqlite "modernc.org/sqlite"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -24,7 +25,6 @@ type writer struct {
 
 	seq  int64
 	last audit.Hash
-	head audit.Head // the signed end, zero where there are no records
 	// published and answered are the places up to which records have lost these marks; see marks.
 	published, answered int64
 	// args are what the next statement is given, named what the driver is; both are reused.
@@ -32,10 +32,10 @@ type writer struct {
 	named []driver.NamedValue
 }
 
-func openWriter(ctx context.Context, p *place, secret *audit.Secret) (*writer, error) {
-	// secure_delete: what the retention removes is to be gone from the file too, and not only from its tables. It must be
+func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
+	// secure_delete: what a purge removes is to be gone from the file too, and not only from its tables. It must be
 	// on all the time, for rows that move within the file leave copies of themselves behind.
-	db, err := p.pool("rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)")
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)"))
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,14 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.db.Close())...)
 }
 
+// keepLog has SQLite remove no log when the writer is closed: at its name may be another file's.
+func (w *writer) keepLog() {
+	_ = w.conn.Raw(func(c any) error {
+		_, err := c.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
+}
+
 // load reads where the chain ends. Signing a new head over an end that the last one does not name would hide that
 // records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
@@ -71,7 +79,7 @@ func (w *writer) load(ctx context.Context) error {
 		return err
 	}
 	var hash []byte
-	err = w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM tombstones ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
+	err = w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM cuts ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		w.last = audit.NewChain(chainNumber).Last()
 	} else if err != nil {
@@ -86,7 +94,6 @@ func (w *writer) load(ctx context.Context) error {
 	if h := heads[0]; h.Seq != w.seq || h.Hash != w.last || !w.secret.Public().CheckHead(h) {
 		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, ID: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
 	}
-	w.head = heads[0]
 	return nil
 }
 
@@ -182,14 +189,8 @@ func repeated(head, row, tail string) map[int]string {
 var (
 	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
 	// A join with a table of values, because SQLite would build an index of an IN list each time, and parse a JSON array.
-	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1 LIMIT "+strconv.Itoa(maxKeys))
+	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1")
 )
 
-// keyColumns are those of a storedKey. maxKeys is how many of them are read for the jobs of a chunk; no job has more than a
-// few in an orderly life.
-const (
-	keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
-	maxKeys    = 1000
-	selectKey  = "SELECT " + keyColumns + " FROM records WHERE job_key = ?1 AND input_hash = ?2 AND process_instance_key = ?3 AND cluster = ?4 " +
-		"UNION ALL SELECT * FROM (SELECT " + keyColumns + " FROM records WHERE job_key = ?1 LIMIT 10)"
-)
+// keyColumns are those of a storedKey.
+const keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"

@@ -327,7 +327,6 @@ var Histories = []LongHistory{
 		}
 	}},
 	{Name: "outcomes only", change: func(_ int, r *audit.Record) { r.Kind, r.RetryCount = audit.KindSubmitted, 0 }},
-	{Name: "one job, corrected each time", change: func(_ int, r *audit.Record) { r.JobKey, r.ProcessInstanceKey = 1, 2 }},
 	{Name: "re-drives only", NoFailure: true, change: func(_ int, r *audit.Record) { r.Kind = audit.KindRedriven }},
 }
 

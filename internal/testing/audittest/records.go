@@ -27,7 +27,7 @@ func SavedSecret(tb testing.TB) (secret *audit.Secret, path string) {
 	return secret, path
 }
 
-// Start is when the first of the made records was decided: long enough ago for every retention to be over.
+// Start is when the first of the made records was decided, long ago.
 var Start = time.Date(2015, 3, 1, 8, 0, 0, 0, time.UTC)
 
 // FirstJobKey is the job key of the first of the made records; a broker's keys look like that.
@@ -97,17 +97,16 @@ func IDs(results []audit.Appended) []int64 {
 	return ids
 }
 
-// Purge removes what was decided before a time, is answered and, if the store has a queue, published.
+// Purge removes what was decided before a time and, where the store's events are published, is.
 func Purge(tb testing.TB, store audit.Maintenance, secret *audit.Secret, before time.Time) {
 	tb.Helper()
-	tombstones, err := store.Purgeable(tb.Context(), before, false)
+	expired, err := store.Expired(tb.Context(), before)
 	check.Must(tb, err)
-	if len(tombstones) == 0 {
+	if len(expired) == 0 {
 		tb.Fatal("nothing can be removed")
 	}
-	for _, tombstone := range tombstones {
-		tombstone.At = time.Now()
-		check.Must(tb, store.Purge(tb.Context(), secret.SignTombstone(tombstone)))
+	for _, e := range expired {
+		check.Must(tb, store.Purge(tb.Context(), secret.Cut(e, time.Now())))
 	}
 }
 

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -36,7 +33,6 @@ func Suite(t *testing.T, q Queue) {
 	for name, test := range map[string]func(*testing.T, Queue){
 		"EveryEventArrivesUnchangedInTheOrderOfItsClaim": everyEventArrives,
 		"OnlyAnEventThatIsTooLargeIsRefused":             tooLarge,
-		"HeadsCanBeReadBack":                             headsReadBack,
 		"AKilledQueueLosesNothing":                       killedInTheMiddle,
 		"AQueueThatIsAbsentAtTheStartIsWaitedFor":        notThereAtTheStart,
 	} {
@@ -129,52 +125,6 @@ func tooLarge(t *testing.T, q Queue) {
 	})
 	if !errors.Is(errs[2], events.ErrRefused) {
 		t.Errorf("of %d bytes: %v, want it refused", q.TooLarge(), errs[2])
-	}
-}
-
-// headsReadBack publishes heads between other events and reads them back from every queue that is an [events.Reader].
-func headsReadBack(t *testing.T, q Queue) {
-	p := q.Open(t, "heads")
-	reader, can := p.(events.Reader)
-	secret, err := audit.NewSecret()
-	check.Must(t, err)
-	key := secret.Public()
-	read := func() (all []audit.Head) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		err := reader.Read(ctx, events.TypeAuditHead, func(event []byte) {
-			heads, err := events.Heads(event, key.ID())
-			if err != nil {
-				t.Error(err)
-			}
-			all = append(all, heads...)
-		})
-		check.Must(t, err)
-		return all
-	}
-	if can && read() != nil {
-		t.Error("there are heads before anything was published")
-	}
-	var published []audit.Head
-	for n, batch := range [][]events.Event{Batch(t, 3), Batch(t, 4), Batch(t, 5)} {
-		head := secret.Head(audit.ChainAt(1, int64(n+1), audit.Hash{byte(n)}), Began.Add(time.Duration(n)*24*time.Hour))
-		event, err := events.FromHeads("production", key, []audit.Head{head})
-		check.Must(t, err)
-		check.Await(t, "all are acknowledged", func() bool {
-			for _, err := range p.Publish(t.Context(), append(batch, event)) {
-				if err != nil {
-					return false
-				}
-			}
-			return true
-		})
-		published = append(published, head)
-	}
-	if !can {
-		return
-	}
-	if diff := cmp.Diff(published, slices.CompactFunc(read(), func(a, b audit.Head) bool { return a.Seq == b.Seq })); diff != "" {
-		t.Errorf("(-published +read back):\n%s", diff)
 	}
 }
 

@@ -171,7 +171,7 @@ func (o *overrides) fromHeaders() {
 		if !is {
 			continue
 		}
-		span, err := policy.ParseDuration(text)
+		span, err := retry.ParseDuration(text)
 		if err != nil || span < time.Millisecond {
 			o.headerFault(d.name, text, ruleDuration)
 			continue

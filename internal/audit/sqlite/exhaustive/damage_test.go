@@ -30,7 +30,7 @@ import (
 const (
 	// damagedRecords is how many records the store gets: enough for tables and indexes of several pages.
 	damagedRecords = 144
-	// purgedRecords is how many of them are removed, with a tombstone in their place.
+	// purgedRecords is how many of them are removed, with a cut in their place.
 	purgedRecords = 12
 	// chained is the question for the records that are left.
 	chained = "all records that are left"
@@ -46,7 +46,7 @@ type whole struct {
 	known             []audit.Head // heads that were kept elsewhere; none at first
 }
 
-// newWhole makes a store with records of all kinds, marks of all kinds, a tombstone and a crash.
+// newWhole makes a store with records of all kinds, marks of all kinds, and a cut.
 func newWhole(t *testing.T) whole {
 	t.Helper()
 	w, path := whole{secret: audittest.Secret(t)}, filepath.Join(t.TempDir(), "audit.db")
@@ -129,13 +129,12 @@ func (w whole) ask(ctx context.Context, s audit.Store) answers {
 	err := s.OpenClaims(ctx, func(c *audit.OpenClaim) error { open = append(open, *c); return nil })
 	say("open claims")(open, err)
 	say("heads")(s.Heads(ctx))
-	say("tombstones")(s.Tombstones(ctx))
-	say("queue")(s.Noted(ctx, audit.NoteQueue))
+	say("cuts")(s.Cuts(ctx))
 	say("unpublished")(s.Unpublished(ctx, 0, damagedRecords))
 	backlog, oldest, err := s.Backlog(ctx)
 	say("backlog")([]any{backlog, oldest}, err)
 	say("unanswered")(s.Unanswered(ctx, all))
-	say("purgeable")(s.Purgeable(ctx, last, true))
+	say("expired")(s.Expired(ctx, last))
 	say("jobs")(s.Append(ctx, w.records, nil))
 	return a
 }
@@ -255,7 +254,7 @@ func TestAFlippedByteInASmallTableIsNeverUsedUnseen(t *testing.T) {
 	t.Parallel()
 	w, random := newWhole(t), rand.New(rand.NewPCG(17, 2))
 	w.known = nil
-	used := w.usedBytes(t, "heads", "outbox", "unanswered", "tombstones", "meta")
+	used := w.usedBytes(t, "heads", "outbox", "unanswered", "cuts", "meta")
 	w.flips(t, 150, random, false, func(int) int { return used[random.IntN(len(used))] })
 }
 

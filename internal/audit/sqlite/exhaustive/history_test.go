@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -34,10 +33,6 @@ func TestQuestionsReadLittleOfALongHistory(t *testing.T) {
 			}{
 				{"first failure", few, func() error { _, err := s.FirstFailures(t.Context(), []string{claim}); return err }},
 				{"round", round, func() error { _, err := s.Rounds(t.Context(), []string{claim}); return err }},
-				{"append", 20, func() error {
-					_, err := s.Append(t.Context(), []audit.Record{history.Record(claim, records)}, nil)
-					return err
-				}},
 				{"round of another claim", 40, func() error { _, err := s.Rounds(t.Context(), []string{"CLM-2015-COLD"}); return err }},
 			} {
 				if pages := pagesRead(t, question.ask); pages > question.most {

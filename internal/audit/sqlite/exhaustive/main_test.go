@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, path string, secret *audit.Secret) audit.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{Worker: "test"})
+	s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, s.Close()) })
 	return s

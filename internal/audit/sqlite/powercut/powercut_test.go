@@ -74,7 +74,7 @@ func child(path, key string) error {
 
 // session opens the store once. Its checkpoints are those of another connection: the store's own come every 1,000 pages.
 func session(ctx context.Context, path string, secret *audit.Secret, n *int, answered *[]int64) (err error) {
-	s, err := sqlite.Open(ctx, path, secret, sqlite.Options{Worker: "child"})
+	s, err := sqlite.Open(ctx, path, secret, sqlite.Options{})
 	if err != nil {
 		return err
 	}

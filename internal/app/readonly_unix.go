@@ -1,8 +1,0 @@
-//go:build !windows
-
-package app
-
-import "syscall"
-
-// errReadOnly is that of a file system that takes no files.
-const errReadOnly = syscall.EROFS

@@ -1,0 +1,147 @@
+package app_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+// ran starts a worker and stops it.
+func ran(t *testing.T, cfg config.Config) *running {
+	t.Helper()
+	r := start(t, cfg)
+	r.stopped()
+	return r
+}
+
+func refused(t *testing.T, cfg config.Config, parts ...string) {
+	t.Helper()
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
+	check.Fails(t, err, parts...)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func TestAKeyWithoutItsStoreRefusesTheStart(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(path string) error{
+		"no store": os.Remove, "an empty file": func(path string) error { return os.Truncate(path, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := settings(t, "127.0.0.1:1")
+			ran(t, cfg)
+			check.Must(t, lose(cfg.SQLitePath()))
+			before := exists(cfg.SQLitePath())
+			for range 2 {
+				refused(t, cfg, "was made with a store, and there is none", "worker audit restore BACKUP", "move the key away")
+			}
+			check.Same(t, before, exists(cfg.SQLitePath()), "the store exists after a refused start")
+			check.Must(t, os.Rename(cfg.AuditKey(), cfg.AuditKey()+".old"))
+			ran(t, cfg)
+			ran(t, cfg)
+		})
+	}
+}
+
+func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
+	t.Parallel()
+	cfg := settings(t, "127.0.0.1:1")
+	check.Must(t, os.WriteFile(cfg.SQLitePath()+"-wal", []byte("of another store"), 0o600))
+	refused(t, cfg, "write-ahead log")
+	if exists(cfg.AuditKey()) {
+		t.Error("the key that was made is left, and refuses the next start")
+	}
+	check.Must(t, os.Remove(cfg.SQLitePath()+"-wal"))
+	ran(t, cfg)
+}
+
+func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
+	t.Parallel()
+	cfg := settings(t, "127.0.0.1:1")
+	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
+	refused(t, cfg, "openssl genpkey -algorithm ed25519 -out "+cfg.AuditKeyFile, "If it had, restore the key")
+	if exists(cfg.AuditKeyFile) {
+		t.Error("a key that is named was made")
+	}
+	secret, err := audit.NewSecret()
+	check.Must(t, err, secret.Save(cfg.AuditKeyFile))
+	ran(t, cfg)
+	ran(t, cfg)
+}
+
+func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	_, address := gateway(t)
+	cfg := settings(t, address)
+	r := start(t, cfg)
+	r.awaitReadiness(200, "")
+	path := cfg.SQLitePath()
+	check.Must(t, os.Rename(path, path+".old"))
+	r.awaitReadiness(503, "was moved away or removed while it was in use: put it back")
+	if r.logs.FilterMessage("store_lost").Len() == 0 {
+		t.Error("store_lost is not logged")
+	}
+	if status, _ := r.get("/healthz"); status != 200 {
+		t.Errorf("it is not alive: %d", status)
+	}
+	check.Must(t, os.Rename(path+".old", path))
+	r.awaitReadiness(200, "")
+	r.awaitLog("store_back")
+}
+
+// written is a store in which these records are, answered.
+func written(t *testing.T, cfg config.Config, records ...audit.Record) {
+	t.Helper()
+	secret, err := audit.LoadSecret(cfg.AuditKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		if secret, err = audit.NewSecret(); err == nil {
+			err = secret.Save(cfg.AuditKey())
+		}
+	}
+	check.Must(t, err)
+	s, err := sqlite.Open(t.Context(), cfg.SQLitePath(), secret, sqlite.Options{})
+	check.Must(t, err)
+	results, err := s.Append(t.Context(), records, nil)
+	check.Must(t, err)
+	for _, r := range results {
+		if _, err := s.Append(t.Context(), nil, []int64{r.Record.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check.Must(t, s.Close())
+}
+
+func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	written(t, cfg)
+	check.Must(t, os.Remove(cfg.AuditKey()))
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
+	check.Fails(t, err, "restore it from the backup")
+	if _, err := os.Stat(cfg.AuditKey()); err == nil {
+		t.Error("another key was made, with which the store cannot be used")
+	}
+}
+
+func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
+	cfg := settings(t, "127.0.0.1:1")
+	cfg.DatabaseURL = "postgres://retry@127.0.0.1:1/retry"
+	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
+	if faults := config.FaultsError(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
+		t.Errorf("got %v, want a fault of the configuration", err)
+	}
+}

@@ -1,0 +1,42 @@
+package modellint_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/modellint"
+)
+
+const head = `<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
+
+func lintText(text string) []modellint.Finding {
+	return modellint.Lint([]modellint.File{{Name: "it.bpmn", Content: []byte(text)}}, modellint.Options{})
+}
+
+func TestWhatIsNoModelIsUnreadableWithTheReason(t *testing.T) {
+	for name, c := range map[string]struct{ text, says string }{
+		"text":       {"hello", "it is empty, or no XML"},
+		"no process": {head + `</bpmn:definitions>`, "no process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := lintText(c.text)
+			if len(found) != 1 || found[0].Rule != "unreadable" || found[0].Severity != modellint.SevereError || !strings.Contains(found[0].Problem, c.says) {
+				t.Errorf("%+v, want unreadable: %s", found, c.says)
+			}
+		})
+	}
+}
+
+// Circles of calls, flows and links, and attachments to nothing, must end.
+func TestCircularModelsEnd(t *testing.T) {
+	found := lintText(head + `<bpmn:process id="p">
+		<bpmn:callActivity id="a"><bpmn:extensionElements><zeebe:calledElement processId="p"/></bpmn:extensionElements></bpmn:callActivity>
+		<bpmn:boundaryEvent id="b" attachedToRef="b"><bpmn:errorEventDefinition/></bpmn:boundaryEvent>
+		<bpmn:serviceTask id="t"><bpmn:extensionElements><zeebe:taskDefinition type="analyze-retry" retries="3"/></bpmn:extensionElements></bpmn:serviceTask>
+		<bpmn:sequenceFlow sourceRef="t" targetRef="t"/><bpmn:sequenceFlow sourceRef="t" targetRef="nothing"/>
+	</bpmn:process></bpmn:definitions>`)
+	if !slices.ContainsFunc(found, func(f modellint.Finding) bool { return f.Rule == "error-not-caught" && f.Element == "a" }) {
+		t.Errorf("the error that the process throws at its own call is not found: %+v", found)
+	}
+}
