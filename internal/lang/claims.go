@@ -98,7 +98,7 @@ var claimTexts = map[string]string{
 	"invalid patient data":                  "dados do paciente inválidos",
 	"insurance expired":                     "convênio vencido",
 	"authorization denied":                  "autorização negada",
-	"claim sent twice":                      "cobrança duplicada",
+	"claim sent twice":                      "conta duplicada",
 	"invalid procedure code":                "código de procedimento inválido",
 	"no rule knows the text":                "nenhuma regra reconhece o texto",
 	"Open claims by state and age":          "Contas abertas por situação e idade",
