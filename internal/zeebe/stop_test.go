@@ -85,3 +85,24 @@ func TestRunSaysHowManyLocksAreLeft(t *testing.T) {
 		})
 	}
 }
+
+func TestAStopUnderLoadLeavesNoLock(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Delay: 3 * time.Millisecond})
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: 2 * time.Millisecond})
+		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Delay: 2 * time.Millisecond})
+		r.add(5000)
+		for round := range 20 {
+			r.stopped = make(chan struct{})
+			r.run(Options{})
+			r.advance(time.Duration(20+round) * time.Millisecond)
+			took, err := r.end()
+			if c := r.gateway.Counts(); err != nil || c.Locked != 0 || took > 20*time.Millisecond {
+				r.Fatalf("round %d: Run returned %v after %v, jobs are at %+v", round, err, took, c)
+			}
+		}
+		if c := r.gateway.Counts(); c.Completed == 0 || c.Waiting == 0 {
+			r.Errorf("jobs are at %+v, which shows nothing", c)
+		}
+	})
+}

@@ -62,7 +62,7 @@ func BuildWorker(binary string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), SetupTimeout)
 	defer cancel()
 	own := ownFlags()
-	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", binary}, own)
+	args := append([]string{"build", "-buildvcs=false", "-o", binary}, own...)
 	build := exec.CommandContext(ctx, "go", append(args, "hospital.example/analyze-retry/cmd/worker")...)
 	if !slices.Contains(own, "-race") {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -14,7 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-// Row 18 of the test matrix: failover. The guard is what a transaction writes that has only found its records: without it
+// Failover. The guard is what a transaction writes that has only found its records: without it
 // the second append returns at once, for the head is another's and so not even a lock on it is written.
 func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	server, address := ownServer(t)

@@ -129,3 +129,25 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 		t.Errorf("the file has the text of records that were kept in %d places, want %d or more: this test sees nothing", n, len(young))
 	}
 }
+
+// As far as SQLite has it: the owner of the file can drop
+// the triggers, and then Verify finds what was done.
+func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
+	s, f, secret := newStore(t)
+	audittest.Append(t, s, audittest.Records(0, 10)...)
+	audittest.Purge(t, s, secret, audittest.Record(3).At)
+	for _, statement := range []string{
+		"UPDATE records SET message = 'x' WHERE seq = 5", "UPDATE records SET seq = seq + 100", "DELETE FROM records WHERE seq = 4", "DELETE FROM records",
+	} {
+		if err := f.exec(t, statement); err == nil || !strings.Contains(err.Error(), "records are") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	audittest.Verify(t, s, secret, 7)
+	// SQLite asks no trigger about what a REPLACE removes, and a trigger on every insert would cost a sixth of an append.
+	check.Must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
+	_, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil)
+	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 5 {
+		t.Errorf("after a REPLACE: %v", err)
+	}
+}
