@@ -130,8 +130,8 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 	}
 }
 
-// As far as SQLite has it: the owner of the file can drop
-// the triggers, and then Verify finds what was done.
+// The triggers keep mistakes away. The owner of the file can drop them,
+// and then Verify finds what was done.
 func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	s, f, secret := newStore(t)
 	audittest.Append(t, s, audittest.Records(0, 10)...)
