@@ -36,6 +36,7 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		`{"retry_after": 1.337}`:                                 "TEXT after 2s",   // never earlier than said
 		"map[Content-Length:[0] Retry-After:[120]]":              "TEXT after 2m0s", // Go
 		"{'Retry-After': '120'}":                                 "TEXT after 2m0s", // Python requests
+		`{"retry-after"=>"120"}`:                                 "TEXT after 2m0s", // Ruby
 		"busy retry_after=30s":                                   "TEXT after 30s",  // a Go duration
 		"busy retry_after=30 status=503":                         "TEXT after 30s",
 		"Retry-After: 99999999999":                               "TEXT after 8784h0m0s", // more than a year is a year
