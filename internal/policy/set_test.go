@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -205,29 +204,4 @@ func TestTargetIsReadInTheUnitOfItsKPI(t *testing.T) {
 		p, _ := parse(t, "policies:\n- {name: mine, extends: smtp, targets: ["+written+"]}\n").Get("mine")
 		check.Same(t, []retry.Target{want}, p.Targets, "%s", written)
 	}
-}
-
-func TestStoreIsReadWhileItReloads(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "policies.yaml")
-	write(t, file, hourly)
-	store, err := policy.Open(file)
-	check.Must(t, err)
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			for range 50 {
-				if _, known := store.Current().Get("hourly"); !known {
-					t.Error("a policy is gone for a while")
-				}
-			}
-		})
-		group.Go(func() {
-			for range 5 {
-				if err := store.Reload(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
 }
