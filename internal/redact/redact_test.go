@@ -53,6 +53,7 @@ func TestPersonalDataBecomesAMark(t *testing.T) {
 
 		{"birth date", "nascimento 31/01/1980", "nascimento [data]"},
 		{"birth date, year first", `"dataNascimento":"1980-01-31"`, `"dataNascimento":"[data]"`},
+		{"birth date, short", "DN: 1.2.80", "[palavra]: [data]"},
 		{"birth date in digits", "nascimento=31011980", "nascimento=[número longo]"},
 		{"birth date in words", "nascido em 1º de março de 1980", "nascido em [número]º de [palavra] de [número]"},
 		{"date and time", "em 21/11/2024 10:30:15 falhou", "em [data] falhou"},

@@ -160,16 +160,13 @@ func (m maker) phone() (string, Secret) {
 		"55"+bare, "+55 "+area+" "+local, area+"-"+cut, "("+area+") 9 "+local[1:5]+"-"+local[5:], "(0xx"+area+") "+cut, "(0"+area+") "+cut), Secret{Phone, bare}
 }
 
-var months = [...]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"}
-
 func (m maker) birth() (string, Secret) {
 	y, mo, d := 1926+m.IntN(90), 1+m.IntN(12), 1+m.IntN(28)
 	field := one(m, "nascimento ", "Data de nascimento: ", "data de nasc. ", "dt_nasc=", "DN ", "DN: ", "D.N. ", "D. N.: ", "nasc. ", `"dataNascimento":"`, "<dtNascimento>",
 		"nascido em ", "DT_NASCIMENTO|", "Nascimento do paciente: ", "nascida em ", "DATA NASC: ", "birthDate=")
-	return field + one(m, fmt.Sprintf("%02d/%02d/%d", d, mo, y), fmt.Sprintf("%d/%d/%d", d, mo, y), fmt.Sprintf("%02d-%02d-%d", d, mo, y),
+	return field + one(m, fmt.Sprintf("%02d/%02d/%d", d, mo, y), fmt.Sprintf("%02d-%02d-%d", d, mo, y),
 			fmt.Sprintf("%02d.%02d.%d", d, mo, y), fmt.Sprintf("%d-%02d-%02d", y, mo, d), fmt.Sprintf("%d-%02d-%02dT00:00:00-03:00", y, mo, d),
-			fmt.Sprintf("%d%02d%02d", y, mo, d), fmt.Sprintf("%02d%02d%d", d, mo, y), fmt.Sprintf("%d de %s de %d", d, months[mo-1], y),
-			fmt.Sprintf("%02d/%s/%d", d, months[mo-1][:3], y), fmt.Sprintf("%02d %s %d", d, strings.ToUpper(months[mo-1][:3]), y)),
+			fmt.Sprintf("%d%02d%02d", y, mo, d), fmt.Sprintf("%02d%02d%d", d, mo, y)),
 		Secret{Birth, fmt.Sprintf("%d%02d%02d", y, mo, d)}
 }
 
@@ -194,7 +191,7 @@ func (m maker) email() (string, Secret) {
 }
 
 var givenNames = []string{
-	"Maria", "João", "Ana", "José", "Antônia", "Conceição", "Luís", "Cecília", "Mário", "Érica", "Ângela", "Íris", "Valdirene",
+	"Maria", "Raquel", "Marcos", "Antônia", "Conceição", "Cecília", "Mário", "Érica", "Ângela", "Valdirene",
 	"Gildásio", "Zuleide", "Aparecida", "Cândido", "Otávio", "Lourdes", "Wanderléia",
 }
 

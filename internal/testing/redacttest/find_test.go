@@ -17,9 +17,7 @@ func TestTheFinderSeesThroughSpellings(t *testing.T) {
 		{"JSON in a database's page", redacttest.Secret{Kind: redacttest.CPF, Value: "12345678909"}, "\x00\x01{\"a\":\"12345678909\"}\x00\xff", true},
 		{"base64", redacttest.Secret{Kind: redacttest.CPF, Value: "12345678909"}, "eyJjcGYiOiIxMjM0NTY3ODkwOSJ9", true},
 		{"part of a longer number", redacttest.Secret{Kind: redacttest.CPF, Value: "12345678909"}, "9123456789091", false},
-		{"another date", redacttest.Secret{Kind: redacttest.Birth, Value: "19800301"}, "1/4/1980", false},
-		{"a short name", redacttest.Secret{Kind: redacttest.Name, Value: "iris lopes"}, `"name “Iris”"`, true},
-		{"a short name's letters in a hash", redacttest.Secret{Kind: redacttest.Name, Value: "iris lopes"}, "\xf3iRIs\x02", false},
+		{"a name's last word", redacttest.Secret{Kind: redacttest.Name, Value: "maria da conceicao"}, "[palavra] CONCEI\u00c7\u00c3O", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
