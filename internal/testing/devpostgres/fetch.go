@@ -1,7 +1,6 @@
 package devpostgres
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"context"
@@ -12,12 +11,10 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"path"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
-
-	"github.com/xi2/xz"
 )
 
 // fetchedVersion is the version that is fetched where none is installed.
@@ -70,7 +67,7 @@ func fetched(ctx context.Context, cache, repository string) (bin string, err err
 	if err != nil {
 		return "", err
 	}
-	return bin, install(content, dir)
+	return bin, install(ctx, content, dir)
 }
 
 // download returns the archive once its checksum is as expected.
@@ -101,13 +98,13 @@ func (a archive) download(ctx context.Context, repository string) ([]byte, error
 }
 
 // install unpacks the archive and moves it to its place in one step, unless another process was faster.
-func install(archive []byte, dir string) error {
+func install(ctx context.Context, archive []byte, dir string) error {
 	unpacked, err := os.MkdirTemp(filepath.Dir(dir), "part-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(unpacked)
-	if err := unpack(archive, unpacked); err != nil {
+	if err := unpack(ctx, archive, unpacked); err != nil {
 		return fmt.Errorf("unpack PostgreSQL in %s: %w", unpacked, err)
 	}
 	if err := os.Rename(unpacked, dir); err != nil && !isProgram(filepath.Join(dir, "bin", "postgres")) {
@@ -116,77 +113,31 @@ func install(archive []byte, dir string) error {
 	return nil
 }
 
-// unpack writes the files of the tar.xz in the jar. Everybody can read them, whatever the umask is.
-func unpack(jar []byte, dir string) error {
+// unpack writes the files of the tar.xz in the jar by the system's tar and xz. Everybody can read its directories, whatever
+// the umask is.
+func unpack(ctx context.Context, jar []byte, dir string) error {
 	files, err := zip.NewReader(bytes.NewReader(jar), int64(len(jar)))
 	if err != nil {
 		return err
 	}
 	inner, err := fs.Glob(files, "*.txz")
-	if err != nil {
-		return err
-	}
-	if len(inner) != 1 {
-		return fmt.Errorf("want one .txz in the jar, got %d", len(inner))
+	if err != nil || len(inner) != 1 {
+		return fmt.Errorf("want one .txz in the jar, got %d (%v)", len(inner), err)
 	}
 	packed, err := files.Open(inner[0])
 	if err != nil {
 		return err
 	}
 	defer packed.Close()
-	plain, err := xz.NewReader(packed, 0)
-	if err != nil {
-		return err
+	tar := exec.CommandContext(ctx, "tar", "-xJf", "-", "--no-same-owner", "-C", dir)
+	tar.Stdin = packed
+	if out, err := tar.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := untar(tar.NewReader(plain), root); err != nil {
-		return err
-	}
-	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
-			err = root.Chmod(name, 0o755)
+			err = os.Chmod(path, 0o755)
 		}
 		return err
 	})
-}
-
-func untar(files *tar.Reader, root *os.Root) error {
-	for {
-		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := root.MkdirAll(path.Dir(header.Name), 0o755); err != nil {
-			return err
-		}
-		switch header.Typeflag {
-		case tar.TypeReg:
-			err = write(root, header, files)
-		case tar.TypeSymlink:
-			err = root.Symlink(header.Linkname, header.Name)
-		case tar.TypeDir:
-			err = root.MkdirAll(header.Name, 0o755)
-		default:
-			err = fmt.Errorf("%s is no file, link or directory", header.Name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func write(root *os.Root, header *tar.Header, content io.Reader) error {
-	file, err := root.Create(header.Name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Chmod(header.FileInfo().Mode().Perm()), file.Close())
 }
