@@ -13,7 +13,6 @@ import (
 // pins nothing.
 type pinning struct {
 	taskset     string
-	allowed     string
 	ours, other int
 }
 
@@ -24,10 +23,10 @@ func pin() (pinning, string) {
 		return pinning{}, "no pinning: there is no taskset (Linux, util-linux)"
 	}
 	status, _ := os.ReadFile("/proc/self/status")
-	p := pinning{taskset: taskset, allowed: field(string(status), "Cpus_allowed_list:")}
+	p := pinning{taskset: taskset}
 	// The list of cores is one such as 0-3 or 2,5-7.
 	var between rune
-	if n, _ := fmt.Sscanf(p.allowed, "%d%c%d", &p.ours, &between, &p.other); n < 3 {
+	if n, _ := fmt.Sscanf(field(string(status), "Cpus_allowed_list:"), "%d%c%d", &p.ours, &between, &p.other); n < 3 {
 		return pinning{}, "no pinning: there is one core only"
 	}
 	if between == '-' {
@@ -38,15 +37,6 @@ func pin() (pinning, string) {
 	}
 	runtime.GOMAXPROCS(1)
 	return p, fmt.Sprintf("the gateway on core %d, the workers on core %d", p.ours, p.other)
-}
-
-// release gives this process back the cores that it had.
-func (p pinning) release() error {
-	if p.taskset == "" {
-		return nil
-	}
-	runtime.SetDefaultGOMAXPROCS()
-	return p.move(p.allowed)
 }
 
 // move moves all threads of this process.

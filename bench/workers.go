@@ -2,165 +2,93 @@ package main
 
 import (
 	"context"
-	"errors"
+	"database/sql"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+	_ "time/tzdata" // the policy's time zone, as in the worker's binary
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/entities"
 	"github.com/camunda/zeebe/clients/go/v8/pkg/worker"
 	"github.com/camunda/zeebe/clients/go/v8/pkg/zbc"
+	_ "modernc.org/sqlite"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 const (
 	jobType       = "analyze-retry"
 	maxJobsActive = 50
+	noDecision    = "no-decision"
+	firstWorker   = "first-worker"
 )
 
-// contender is a worker to measure: how it is started against a gateway, where it keeps what it decides, and which
-// answers are right for it.
+// contender is a worker to measure.
 type contender struct {
-	name    string
-	command func(address string) (argv []string)
-	// store makes the store of one run; nil where nothing is kept.
-	store func(context.Context) (storage, error)
-	check func(claim, answer) error
-
-	// product says that it is our worker, of which more is shown.
-	product bool
-	// to is which of the contenders it is compared with, none if it is itself; the target is for the ratio of the CPU time.
-	to  int
-	cpu target
+	name string
+	argv []string // the gateway's address follows, but for our worker, which has it from its settings
+	// store makes the store of one run and returns the settings that name it; nil where the worker needs none.
+	store func(context.Context) (settings []string, err error)
+	// decides says that its answers are to be right.
+	decides bool
 }
 
-// newStore makes the store of one run.
-func (c contender) newStore(ctx context.Context) (storage, error) {
-	if c.store == nil {
-		return storage{}, nil
-	}
-	return c.store(ctx)
-}
-
-// against returns the contender as one that is compared with another, with the target of the comparison.
-func (c contender) against(to int, cpu target) contender {
-	c.to, c.cpu = to, cpu
-	return c
-}
-
-// build builds the worker as `make build` does, unless a binary is named. It returns the binary and what removes it.
-func build(ctx context.Context, binary string, progress io.Writer) (path string, remove func() error, err error) {
-	if binary != "" {
-		path, err = filepath.Abs(binary)
-		return path, func() error { return nil }, err
-	}
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() error { return os.RemoveAll(dir) }
-	path = filepath.Join(dir, "worker")
-	fmt.Fprintln(progress, "building the worker")
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, "hospital.example/analyze-retry/cmd/worker")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("build the worker: %w\n%s", err, out), remove())
-	}
-	return path, remove, nil
-}
-
-// lineup is which workers take turns.
-type lineup struct {
-	contenders []contender
-	// ratio says to whom the others are compared.
-	ratio string
-}
-
-// withNoDecision lines the worker up with the library's worker that decides nothing.
-func withNoDecision(binary string, on *stores) (lineup, error) {
+// contenders are the workers that take turns. The first is the one that the others are compared with.
+func (b *bench) contenders() ([]contender, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return lineup{}, err
+		return nil, err
 	}
-	bench := contender{name: "not durable", check: claim.check, command: func(string) []string { return []string{self, notDurableCommand} }}
-	inFile, onServer := product("SQLite", binary, on.sqlite), product("PostgreSQL", binary, on.postgres(binary))
-	return lineup{
-		contenders: []contender{
-			noDecision(self),
-			inFile.against(0, atMost(1.6)),
-			onServer.against(0, atMost(2)),
-			bench.against(0, atMost(1)),
-		},
-		ratio: "ratio to the no-decision worker",
+	made := 0
+	key := func() (path string, err error) {
+		made++
+		path = filepath.Join(b.dir, fmt.Sprintf("%d.key", made))
+		return path, b.secret.Save(path)
+	}
+	inFile := func(context.Context) ([]string, error) {
+		path, err := key()
+		return []string{"RETRY_DATABASE_URL=sqlite://" + path + ".db", "RETRY_AUDIT_KEY_FILE=" + path}, err
+	}
+	onServer := func(ctx context.Context) ([]string, error) {
+		path, err := key()
+		if err != nil {
+			return nil, err
+		}
+		url, err := b.server.NewDatabase(ctx)
+		return []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + path}, err
+	}
+	return []contender{
+		{name: "no decision", argv: []string{self, noDecision}},
+		{name: "SQLite", argv: []string{b.program, "run"}, store: inFile, decides: true},
+		{name: "PostgreSQL", argv: []string{b.program, "run"}, store: onServer, decides: true},
+		{name: "first worker", argv: []string{self, firstWorker}, decides: true},
 	}, nil
 }
 
-// twoBuilds lines two builds of the worker up with each other.
-func twoBuilds(binary, other string, on *stores) (lineup, error) {
-	path, err := filepath.Abs(other)
-	if err != nil {
-		return lineup{}, err
-	}
-	both := []contender{
-		product("SQLite, "+other, path, on.sqlite),
-		product("SQLite", binary, on.sqlite).against(0, noTarget),
-		product("PostgreSQL, "+other, path, on.postgres(path)).against(2, noTarget),
-		product("PostgreSQL", binary, on.postgres(binary)).against(2, noTarget),
-	}
-	return lineup{contenders: both, ratio: "ratio to " + other}, nil
+// others are the workers of this program, by the argument that makes it one.
+var others = map[string]func(ctx context.Context, address string) error{
+	noDecision: func(ctx context.Context, address string) error {
+		return work(ctx, address, func(client worker.JobClient, j entities.Job) error {
+			_, err := client.NewCompleteJobCommand().JobKey(j.Key).Send(ctx)
+			return err
+		})
+	},
+	firstWorker: workFirst,
 }
 
-// product returns the worker of this repository, as it runs in production.
-func product(name, binary string, store func(context.Context) (storage, error)) contender {
-	return contender{
-		name: name, store: store, product: true, check: claim.check,
-		command: func(string) []string { return []string{binary, "run"} },
-	}
-}
-
-func workerSettings(address string) []string {
-	return []string{
-		"ZEEBE_ADDRESS=" + address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
-		fmt.Sprintf("RETRY_MAX_JOBS_ACTIVE=%d", maxJobsActive),
-	}
-}
-
-// The arguments that make this program a worker to compare with.
-const (
-	noDecisionCommand = "no-decision-worker"
-	notDurableCommand = "not-durable-worker"
-)
-
-// noDecision returns this program, started once more. It completes every job without variables.
-func noDecision(self string) contender {
-	return contender{
-		name:    "no-decision worker",
-		command: func(address string) []string { return []string{self, noDecisionCommand, address} },
-		check: func(c claim, a answer) error {
-			if a.code != "" || strings.Contains(a.variables, "shouldRetry") {
-				return fmt.Errorf("claim %s: the no-decision worker answered %+v", c.id, a)
-			}
-			return nil
-		},
-	}
-}
-
-// workWithoutDecision completes jobs until ctx ends, with the client library's worker as it comes but for the number
-// of jobs active. It does not close the worker, which would wait for the poll that is open.
-func workWithoutDecision(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("want the gateway's address, got %q", args)
-	}
-	client, err := zbc.NewClient(&zbc.ClientConfig{GatewayAddress: args[0], UsePlaintextConnection: true})
+// work works jobs until ctx ends, with the client library's worker as it comes but for the number of active jobs. It does
+// not close the worker, which would wait for the poll that is open.
+func work(ctx context.Context, address string, handle func(worker.JobClient, entities.Job) error) error {
+	client, err := zbc.NewClient(&zbc.ClientConfig{GatewayAddress: address, UsePlaintextConnection: true})
 	if err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
 	client.NewJobWorker().JobType(jobType).Handler(func(c worker.JobClient, j entities.Job) {
-		if err := complete(c, j.Key); err != nil {
+		if err := handle(c, j); err != nil && ctx.Err() == nil {
 			select {
 			case failed <- err:
 			default:
@@ -175,9 +103,61 @@ func workWithoutDecision(ctx context.Context, args []string) error {
 	}
 }
 
-func complete(client worker.JobClient, key int64) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := client.NewCompleteJobCommand().JobKey(key).Send(ctx)
-	return err
+// workFirst is the first worker that a team writes: the rule, one INSERT a job, synced, and the answer. It has no chain, no
+// outbox, no look for a job that came before, and no metrics.
+func workFirst(ctx context.Context, address string) error {
+	dir, err := os.MkdirTemp("", "first-worker-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "decisions.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, "CREATE TABLE decisions (job INTEGER PRIMARY KEY, claim TEXT, at TEXT, answer TEXT)"); err != nil {
+		return err
+	}
+	tiss := policy.BuiltIn("tiss")
+	return work(ctx, address, func(client worker.JobClient, j entities.Job) error {
+		var in struct {
+			ClaimID, SubmissionError string
+			RetryCount               int
+		}
+		if err := json.Unmarshal([]byte(j.Variables), &in); err != nil {
+			return err
+		}
+		now := time.Now()
+		d, err := tiss.Decide(retry.Request{
+			ClaimID: in.ClaimID, SubmissionError: in.SubmissionError, RetryCount: in.RetryCount, ProcessInstanceKey: j.ProcessInstanceKey,
+		}, now)
+		if err != nil {
+			return err
+		}
+		answer, err := json.Marshal(map[string]any{
+			"shouldRetry": d.ErrorCode() == "", "retryCount": d.RetryCount, "errorClassification": d.Error.Class,
+			"nextRetryTime": d.NextRetryTime, "originalError": in.SubmissionError,
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO decisions VALUES (?, ?, ?, ?)",
+			j.Key, in.ClaimID, now.Format(time.RFC3339), string(answer)); err != nil {
+			return err
+		}
+		if d.ErrorCode() != "" {
+			with, err := client.NewThrowErrorCommand().JobKey(j.Key).ErrorCode(d.ErrorCode()).VariablesFromString(string(answer))
+			if err == nil {
+				_, err = with.Send(ctx)
+			}
+			return err
+		}
+		with, err := client.NewCompleteJobCommand().JobKey(j.Key).VariablesFromString(string(answer))
+		if err == nil {
+			_, err = with.Send(ctx)
+		}
+		return err
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/testing/cluster"
-	"hospital.example/analyze-retry/internal/testing/engine/gateway"
 )
 
 func newTasks(dir *string) *cobra.Command {
@@ -99,42 +97,6 @@ func newSkip(dir *string) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-func newFault(dir *string) *cobra.Command {
-	return &cobra.Command{
-		Use:   "fault LINE...",
-		Short: "Let something go wrong at the engine, to see what the worker does",
-		Long: `Lets something go wrong. A LINE is one of
-  pace=4ms    a pause before each command
-  limit=1     more requests at a time are refused with RESOURCE_EXHAUSTED
-  away=10s    every call is answered UNAVAILABLE for so long
-  heal        ends all faults
-  CompleteJob code=UNAVAILABLE times=3 delay=2s hang applied empty endless
-              what goes wrong with the next calls of a gateway's method:
-              the answer instead (code), for so many calls (times, -1 for all),
-              so much later (delay) or never (hang), although it was done
-              (applied); a poll may bring an empty message (empty) or nothing
-              but these (endless)`,
-		Example: "  sandbox fault 'CompleteJob code=UNAVAILABLE times=3' pace=4ms\n  sandbox fault heal",
-		Args: func(command *cobra.Command, args []string) error {
-			return errors.Join(cobra.MinimumNArgs(1)(command, args), checkFaults(args))
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			engine, err := running(*dir)
-			if err != nil {
-				return err
-			}
-			return engine.Inject(strings.Join(args, "\n"))
-		},
-	}
-}
-
-// checkFaults returns what is wrong with the lines that describe faults.
-func checkFaults(lines []string) error {
-	g := gateway.New(gateway.Options{})
-	defer g.Close()
-	return g.InjectText(strings.Join(lines, "\n"))
 }
 
 // userTask is a user task that waits for a person.

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,33 +83,24 @@ func running(dir string) (*cluster.Cluster, error) {
 	return h.cluster(), nil
 }
 
-// engineOptions are the flags of `serve`, and some of `up`.
-type engineOptions struct {
-	at     gateway.Addresses
-	faults []string
-}
-
-func (o *engineOptions) flags(command *cobra.Command) {
+// addressFlags are the flags of `serve`, and some of `up`.
+func addressFlags(command *cobra.Command, at *gateway.Addresses) {
 	flags := command.Flags()
-	flags.StringVar(&o.at.GRPC, "grpc-address", "127.0.0.1:26500", "where the engine's gRPC gateway is")
-	flags.StringVar(&o.at.REST, "rest-address", "127.0.0.1:8088", "where its REST API is")
-	flags.StringVar(&o.at.Monitoring, "monitoring-address", "127.0.0.1:9600", "where its clock and its metrics are")
-	flags.StringArrayVar(&o.faults, "fault", nil, "what goes wrong from the start, see sandbox fault --help")
-	command.Args = func(command *cobra.Command, args []string) error {
-		return errors.Join(cobra.NoArgs(command, args), checkFaults(o.faults))
-	}
+	flags.StringVar(&at.GRPC, "grpc-address", "127.0.0.1:26500", "where the engine's gRPC gateway is")
+	flags.StringVar(&at.REST, "rest-address", "127.0.0.1:8088", "where its REST API is")
+	flags.StringVar(&at.Monitoring, "monitoring-address", "127.0.0.1:9600", "where its clock and its metrics are")
 }
 
 func newServe(dir *string) *cobra.Command {
-	var o engineOptions
+	var at gateway.Addresses
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run an engine of this project, alone and in the foreground",
+		Args:  cobra.NoArgs,
 		Long: `Runs an engine of this project until it is interrupted. Its data is in --dir: killed and
 started again, it goes on where it was. It says where it listens.`,
 		RunE: func(command *cobra.Command, _ []string) error {
-			faults := strings.Join(o.faults, "\n")
-			c, err := cluster.Start(cluster.Options{Dir: dataOf(*dir), At: o.at, Faults: faults})
+			c, err := cluster.Start(cluster.Options{Dir: dataOf(*dir), At: at})
 			if err != nil {
 				return err
 			}
@@ -120,17 +110,18 @@ started again, it goes on where it was. It says where it listens.`,
 			return c.Stop()
 		},
 	}
-	o.flags(command)
+	addressFlags(command, &at)
 	return command
 }
 
 func newUp(dir *string) *cobra.Command {
-	var o engineOptions
+	var at gateway.Addresses
 	var httpAddress string
 	var fresh bool
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Start an engine of this project and the worker and leave them running",
+		Args:  cobra.NoArgs,
 		Long: `Starts an engine of this project, puts the bundled models on it, starts the worker, and
 leaves both running. What already runs is left alone. The engine's data and the
 worker's decisions stay from one time to the next.`,
@@ -139,17 +130,17 @@ worker's decisions stay from one time to the next.`,
 			if err != nil {
 				return err
 			}
-			return h.up(command.Context(), o, httpAddress, fresh, command.OutOrStdout())
+			return h.up(command.Context(), at, httpAddress, fresh, command.OutOrStdout())
 		},
 	}
-	o.flags(command)
+	addressFlags(command, &at)
 	command.Flags().StringVar(&httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
 	command.Flags().BoolVar(&fresh, "fresh", false, "forget the engine's data and the worker's decisions")
 	return command
 }
 
 // up starts what does not run yet.
-func (h *home) up(ctx context.Context, o engineOptions, httpAddress string, fresh bool, out io.Writer) error {
+func (h *home) up(ctx context.Context, at gateway.Addresses, httpAddress string, fresh bool, out io.Writer) error {
 	if h.engine().Alive() && h.worker().Alive() {
 		fmt.Fprintln(out, "It is already up.")
 		h.describe(out)
@@ -163,7 +154,7 @@ func (h *home) up(ctx context.Context, o engineOptions, httpAddress string, fres
 		return err
 	}
 	if !h.engine().Alive() {
-		if err := h.startEngine(ctx, o, fresh); err != nil {
+		if err := h.startEngine(ctx, at, fresh); err != nil {
 			return err
 		}
 	}
@@ -199,8 +190,8 @@ func free(addresses ...string) error {
 }
 
 // startEngine starts an engine as a process of its own.
-func (h *home) startEngine(ctx context.Context, o engineOptions, fresh bool) error {
-	if err := free(o.at.GRPC, o.at.REST, o.at.Monitoring); err != nil {
+func (h *home) startEngine(ctx context.Context, at gateway.Addresses, fresh bool) error {
+	if err := free(at.GRPC, at.REST, at.Monitoring); err != nil {
 		return err
 	}
 	if fresh {
@@ -217,12 +208,9 @@ func (h *home) startEngine(ctx context.Context, o engineOptions, fresh bool) err
 	}
 	args := []string{
 		"serve", "--dir", h.dir,
-		"--grpc-address", o.at.GRPC, "--rest-address", o.at.REST, "--monitoring-address", o.at.Monitoring,
+		"--grpc-address", at.GRPC, "--rest-address", at.REST, "--monitoring-address", at.Monitoring,
 	}
-	for _, fault := range o.faults {
-		args = append(args, "--fault", fault)
-	}
-	h.Engine.At = o.at
+	h.Engine.At = at
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, args...)
@@ -256,7 +244,6 @@ func (h *home) describe(out io.Writer) {
   bin/sandbox skip 10m   move the engine's clock, so that timers fire
   bin/sandbox tasks      list the user tasks that wait for a person
   bin/sandbox complete KEY '{"manualDecision":"ABANDON","justification":"..."}'
-  bin/sandbox fault 'CompleteJob code=UNAVAILABLE times=3'
   make down              stop both
 
   A claim by hand; you are the insurer:

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -34,10 +32,11 @@ func TestTheFirstSignalEndsAStartThatHangs(t *testing.T) {
 	check.Must(t, err)
 	defer file.Close()
 	opened := make(chan os.Signal, 1)
-	signal.Notify(opened, unix.SIGIO)
+	signal.Notify(opened, syscall.SIGIO)
 	defer signal.Stop(opened)
-	if _, err := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-		t.Fatalf("take a lease on %s: %v", path, err)
+	const setLease = 1024 // F_SETLEASE of fcntl(2)
+	if _, _, fault := syscall.Syscall(syscall.SYS_FCNTL, file.Fd(), setLease, syscall.F_WRLCK); fault != 0 {
+		t.Fatalf("take a lease on %s: %v", path, fault)
 	}
 	p := start(t, nil, "RETRY_DATABASE_URL=sqlite://"+path, "RETRY_AUDIT_KEY_FILE="+keyFile(t), "ZEEBE_ADDRESS="+unreachable)
 	select {

@@ -163,7 +163,7 @@ func (d doctor) tenant(ctx context.Context, client transport.Client) {
 		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks.md#retrygatewayunreachable")
 		return
 	}
-	const table = "docs/compatibility.md has the permissions by command"
+	const table = "docs/operations.md has the permissions by command"
 	if d.cfg.AuthStrategy() == config.AuthNone {
 		d.say(report.OK, "permissions", "none are needed without authentication", "")
 	} else {

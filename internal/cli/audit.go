@@ -15,19 +15,16 @@ import (
 )
 
 func newAudit(now clock) *cobra.Command {
-	command := group("audit", "Check, export and clear the audit trail",
-		`The audit trail is one record for each decision and each outcome, chained by
-hashes and signed, so that what happened to a claim can be proved years later.`)
+	command := group("audit", "Check, export and clear the audit trail")
 	command.AddCommand(newAuditVerify(), newAuditBackup(), newAuditRestore(), newAuditExport(), newAuditPurge(now))
 	return command
 }
 
 // group is a command that only holds others.
-func group(use, short, long string) *cobra.Command {
+func group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
-		Long:  long,
 		Args:  noArgs,
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
@@ -38,11 +35,8 @@ func newAuditExport() *cobra.Command {
 		Use:   "export CLAIM",
 		Short: "Print everything that is stored about a claim, as JSON lines",
 		Long: `Prints everything that is stored about a claim, one JSON object for each record,
-oldest first: for a data subject who asks what is kept (LGPD, article 18), or
-for an auditor. Each record comes with its place in the audit trail and its
-hash. Nothing is left out: the store holds no more than this.
-
-It changes nothing and may run while a worker runs.`,
+oldest first, with its place in the audit trail and its hash: for a data subject
+who asks what is kept (LGPD, article 18), or for an auditor.`,
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
 		Args:    oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -65,11 +59,7 @@ func newAuditBackup() *cobra.Command {
 		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
 new file, also while a worker writes to it, and then checks the copy's audit
 trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
-up by its own means.
-
-To restore: stop the worker, run worker audit restore BACKUP, and start the
-worker with the same key. docs/operations.md says what the decisions since the
-backup become.`,
+up by its own means.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    oneArg("the new file", "/backup/today.db"),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -112,12 +102,10 @@ place of the SQLite store at RETRY_DATABASE_URL. The store that is there is
 moved aside and kept. The worker must be stopped. A backup that is broken, or
 that another key has signed, changes nothing.
 
-It says where the restored trail ends. What was decided since is missing, and
-docs/operations.md says what those decisions become: worker audit verify --heads
-names them by heads that were kept. PostgreSQL is restored by its own means.`,
-		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db
-  worker audit restore --json /backup/analyze-retry-2026-11-21.db`,
-		Args: oneArg("the backup", "/backup/today.db"),
+What was decided since the backup is missing: worker audit verify --heads names
+it. PostgreSQL is restored by its own means.`,
+		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
+		Args:    oneArg("the backup", "/backup/today.db"),
 		RunE: func(command *cobra.Command, args []string) error {
 			cfg, err := loadConfig(command)
 			if err != nil {

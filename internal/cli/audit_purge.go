@@ -128,7 +128,7 @@ func (p *purged) text() string {
 		did = "Would remove"
 	}
 	if len(p.Runs) == 0 {
-		fmt.Fprintf(&b, "%s nothing: no record was decided before %s and is published.\n", did, term.Time(p.Before))
+		fmt.Fprintf(&b, "%s nothing: no record was decided before %s and is published.\n", did, p.Before.Format(dayLayout))
 	}
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",

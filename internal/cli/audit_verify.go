@@ -23,25 +23,15 @@ func newAuditVerify() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no record was changed, removed, swapped or cut off",
-		Long: `Checks the hash chains of the audit store from the first record to the signed
-head, and names the first place where something does not fit: a record that was
-changed, added, removed or swapped, or a trail whose end was cut off. It changes
-nothing and may run while a worker runs. It exits with 1 if it finds anything.
+		Long: `Checks the hash chains from the first record to the signed head, and names the
+first place where something was changed, added, removed, swapped or cut off. It
+exits with 1 if it finds anything. The public half of the key is enough.
 
-A store that was put back to an earlier state as a whole is in order by itself.
-Heads that were kept elsewhere show that: the worker's log (its lines with the
-event audit_head), what this command printed at an earlier check, or events of
-the type retry.audit_head.v1, one a line; other lines are passed over.
-
-A store without any record is a finding too: it may be the wrong one. A store
-that is new is checked with --expect-empty.
-
-The key is the store's own (RETRY_AUDIT_KEY_FILE). To check, its public half is
-enough: openssl pkey -in audit.key -pubout -out audit.pub`,
-		Example: `  worker audit verify
-  worker audit verify --key audit.pub --heads kept-heads.jsonl
-  worker audit verify | grep audit_head >> kept-heads.jsonl`,
-		Args: noArgs,
+Only heads that were kept elsewhere show that a store was put back as a whole:
+--heads takes the worker's log, what this command printed before, or events of
+the type retry.audit_head.v1, one a line.`,
+		Example: `  worker audit verify --key audit.pub --heads kept-heads.jsonl`,
+		Args:    noArgs,
 	}
 	flags := command.Flags()
 	keyFile := flags.String("key", "", "public or private key file (default the worker's own)")

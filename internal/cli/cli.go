@@ -16,7 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/term"
 )
 
-// The exit codes, which --help documents.
+// The exit codes.
 const (
 	exitOK      = 0
 	exitFailure = 1
@@ -57,7 +57,7 @@ type clock func() time.Time
 
 func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writer) int {
 	root := newRoot(now)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{allFlagFaults(root, args, err)} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -117,9 +117,7 @@ try again in so many minutes, or stop with a BPMN error for a person to look at.
 
 Without a subcommand it runs, like "worker run". It is configured by environment
 variables: worker config --help.`,
-		Example: `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker
-  worker explain --error "TIMEOUT after 30 s" --retry-count 1
-  worker history CLM-ENC-001-1234567890`,
+		Example:       `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker`,
 		Args:          noArgs,
 		RunE:          run.RunE,
 		Version:       buildVersion().String(),
@@ -128,26 +126,13 @@ variables: worker config --help.`,
 	}
 	root.Flags().AddFlag(run.Flags().Lookup(config.CredentialsFlag))
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(run, newDeploy(), newExplain(now), newPolicies(), newModels(), newConfig(), newVersion(), newMigrate(),
-		newSimulate(), newReplay(now), newReady(), newDoctor(now), newHistory(now), newClaims(now), newReport(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now))
+	root.AddCommand(
+		run, newDeploy(), newExplain(now), newPolicies(), newModels(), newConfig(), newVersion(), newMigrate(), newSimulate(), newReady(),
+		newDoctor(now), newHistory(now), newClaims(now), newReport(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now),
+	)
 	return root
 }
-
-const exitCodes = `
-Exit codes:
-  0   success; also run and events tail --follow when they are stopped
-  1   failed: broker unreachable, claim unknown, audit trail broken, stopped
-      before it was done, ...
-  2   wrong arguments or configuration
-{{- if or (eq .Name "worker") (eq .Name "redrive")}}
-  3   redrive --claim: job_not_found
-  4   redrive --claim: max_retries_exceeded
-  5   redrive --claim: invalid_retry_state
-      (1 where a claim failed otherwise, or of several not all were sent again)
-{{- end}}
-`
 
 // noArgs refuses arguments; on a command that holds others they are misspelt subcommands.
 func noArgs(command *cobra.Command, args []string) error {

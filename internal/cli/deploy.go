@@ -31,16 +31,11 @@ func newDeploy() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "deploy [FILE...]",
 		Short: "Put the bundled models and forms, or your own, on the broker",
-		Long: `Puts the process models that are part of this binary, and the forms of their
-user tasks, on the cluster that the settings name (worker config), all of them
-or none, and prints what became of each. One that has not changed since the
-last time keeps its version.
-
-With one or more FILEs it puts these there instead: .bpmn and .form.
-Models are checked before, as worker models lint does. Findings are printed on
-stderr; with an error nothing is sent, unless --force is given.`,
-		Example: `  worker deploy
-  worker deploy my-process.bpmn my-task.form`,
+		Long: `Deploys the process models and forms of this binary, or the .bpmn and .form
+FILEs, all or none. One that has not changed keeps its version. FILEs are
+checked before, as worker models lint does; with an error nothing is sent,
+unless --force is given.`,
+		Example: `  worker deploy my-process.bpmn my-task.form`,
 	}
 	force := command.Flags().Bool("force", false, "deploy FILEs although lint finds errors")
 	command.RunE = func(command *cobra.Command, args []string) error {

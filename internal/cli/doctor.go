@@ -17,22 +17,13 @@ func newDoctor(now clock) *cobra.Command {
 	return withCredentials(withJSON(&cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that the worker needs, and print what to do",
-		Long: `Checks everything that a worker with these settings needs, one line each: the
-settings, the policies, the gateway with its version and protocol,
-authentication, partitions and leaders, tenant, permissions, the deployed
-models, the store, the key and the head of the audit trail, the queue, and the
-worker that runs here.
+		Long: `Checks everything that a worker with these settings needs, one line each, and
+prints what to do behind ->. "unknown" means that it cannot be seen from here.
+It changes nothing and takes no job.
 
-It changes nothing and takes no job, so it can be run at any time, also while
-the worker runs. Where something is wrong, the next line begins with -> and has
-what to do. "unknown" means that it cannot be seen from here.
-
-The exit code is 1 if there is a fault, 2 if it is in the settings. Warnings do
-not change it.`,
-		Example: `  worker doctor
-  kubectl exec deploy/analyze-retry -- /worker doctor
-  docker compose exec worker /worker doctor`,
-		Args: noArgs,
+The exit code is 1 if there is a fault, 2 if it is in the settings.`,
+		Example: `  worker doctor`,
+		Args:    noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			all := report.Diagnoses{}
 			cfg, err := loadConfig(command)

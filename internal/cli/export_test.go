@@ -12,6 +12,9 @@ var RunAt = runAt
 // IsPerson reports whether an account is of the kind that people sign in with.
 var IsPerson = isPerson
 
+// RedriveTimeout is how long the record of an order is waited for.
+var RedriveTimeout = &redriveTimeout
+
 // Commands are all commands, each as it is typed behind "worker".
 func Commands() (all []string) {
 	var visit func(*cobra.Command, string)

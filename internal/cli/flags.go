@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
@@ -36,12 +35,12 @@ func (n *notation) String() string { return n.text }
 func (n *notation) Type() string { return n.kind }
 
 // sinceFlag adds the flag --since, a time that reaches back from now.
-func sinceFlag(flags *pflag.FlagSet, standard, usage string) *time.Duration {
-	return agoFlag(flags, "since", standard, usage)
+func sinceFlag(command *cobra.Command, standard, usage string) *time.Duration {
+	return agoFlag(command, "since", standard, usage)
 }
 
 // agoFlag adds a flag for how long ago something was; without a standard it is 0 where it is not given.
-func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
+func agoFlag(command *cobra.Command, name, standard, usage string) *time.Duration {
 	since := new(time.Duration)
 	read := func(text string) error {
 		digits := strings.TrimRight(text, "dhm")
@@ -56,23 +55,13 @@ func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration 
 	if standard != "" {
 		_ = read(standard)
 	}
-	flags.Var(&notation{"time", standard, read}, name, usage+", as 7d, 24h or 90m")
+	command.Flags().Var(&notation{"time", standard, read}, name, usage+", as 7d, 24h or 90m")
 	return since
 }
 
-// spanFlag adds a flag for a duration in the notation of a policies file.
-func spanFlag(flags *pflag.FlagSet, into *time.Duration, name, usage string) {
-	flags.Var(&notation{kind: "SPAN", read: func(text string) (err error) {
-		if *into, err = retry.ParseDuration(text); err != nil {
-			return fmt.Errorf("that %w", err)
-		}
-		return nil
-	}}, name, usage)
-}
-
 // outageFlag adds the flag --outage, which may be given several times.
-func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
-	flags.Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
+func outageFlag(command *cobra.Command, into *[]simulate.Outage) {
+	command.Flags().Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
 		begin, length, later := strings.Cut(text, "+")
 		if !later {
 			begin, length = "0s", text
@@ -90,7 +79,7 @@ func outageFlag(flags *pflag.FlagSet, into *[]simulate.Outage) {
 }
 
 // rateFlag adds the flag --rate, how many orders may begin in a time. every is the time between two, a millisecond or more.
-func rateFlag(flags *pflag.FlagSet, every *time.Duration) {
+func rateFlag(command *cobra.Command, every *time.Duration) {
 	read := func(text string) error {
 		number, name, _ := strings.Cut(text, "/")
 		n, err := strconv.ParseUint(number, 10, 16)
@@ -103,44 +92,5 @@ func rateFlag(flags *pflag.FlagSet, every *time.Duration) {
 	}
 	const standard = "10/s"
 	_ = read(standard)
-	flags.Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
-}
-
-// allFlagFaults returns all values of flags that cannot be read, where the parser has stopped at the first one. Any other
-// fault hides the flags after it, and is reported alone.
-func allFlagFaults(root *cobra.Command, args []string, first error) error {
-	if _, ok := errors.AsType[*pflag.InvalidValueError](first); !ok {
-		return first
-	}
-	command, rest, err := root.Find(args)
-	if err != nil {
-		return first
-	}
-	var faults []error
-	flags := command.Flags()
-	err = flags.ParseAll(rest, func(flag *pflag.Flag, value string) error {
-		if err := flag.Value.Set(value); err != nil {
-			faults = append(faults, fmt.Errorf("--%s is %q%s", flag.Name, value, valueRule(flag, err)))
-		}
-		return nil
-	})
-	return errors.Join(append(faults, err)...)
-}
-
-var valueRules = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number", "bool": "true or false",
-	"duration": "a span of time such as 500ms, 90s, 5m or 24h",
-}
-
-// valueRule words what a flag takes.
-func valueRule(flag *pflag.Flag, err error) string {
-	rule, known := valueRules[flag.Value.Type()]
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return ", which is too large"
-	case known:
-		return " but must be " + rule
-	default:
-		return fmt.Sprintf("; %v", err)
-	}
+	command.Flags().Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
 }

@@ -2,130 +2,74 @@ package cli_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
+	handlers "hospital.example/analyze-retry/internal/worker"
 )
 
-// storeGolden are the command lines on the store of the week whose output is pinned.
-var storeGolden = map[string][]string{
-	"history":                {"history", accepted},
-	"history_json":           {"history", accepted, "--json"},
-	"history_waiting":        {"history", waiting},
-	"history_overdue":        {"history", overdue},
-	"history_permanent":      {"history", permanent},
-	"history_exhausted":      {"history", exhausted},
-	"history_exhausted_json": {"history", exhausted, "--json"},
-	"history_hostile":        {"history", hostile},
-	"history_pt":             {"history", accepted, "--lang", "pt-BR", "--tz", "America/Sao_Paulo"},
-	"history_exhausted_pt":   {"history", exhausted, "--lang", "pt-BR", "--tz", "America/Sao_Paulo"},
-	"claims":                 {"claims"},
-	"claims_pt":              {"claims", "--lang", "pt-BR"},
-	"claims_json":            {"claims", "--json"},
-	"claims_csv":             {"claims", "--csv", "--state", "waiting,overdue,stopped,submitted,abandoned"},
-	"claims_page":            {"claims", "--limit", "2", "--page", "2"},
-	"claims_none":            {"claims", "--policy", "smtp"},
-	"pending":                {"pending"},
-	"kpi":                    {"kpi", "--since", "7d", "--tz", "UTC"},
-	"kpi_pt":                 {"kpi", "--month", "2026-01", "--lang", "pt-BR", "--tz", "America/Sao_Paulo"},
-	"kpi_json":               {"kpi", "--json"},
-	"kpi_none":               {"kpi", "--since", "1m", "--tz", "UTC"},
-	"kpi_none_json":          {"kpi", "--since", "1m", "--json"},
-	"report":                 {"report", "--from", "2026-01-01", "--tz", "UTC"},
-	"report_pt_html":         {"report", "--from", "2026-01-01", "--lang", "pt-BR", "--tz", "America/Sao_Paulo", "--format", "html"},
-	"report_csv":             {"report", "--from", "2026-01-01", "--tz", "UTC", "--format", "csv"},
-	"report_json":            {"report", "--from", "2026-01-01", "--tz", "UTC", "--json"},
-	"export":                 {"audit", "export", accepted},
-	"events":                 {"events", "tail", "--all", "--claim", exhausted},
+// ward is a process whose jobs are decided and recorded by the real handlers of a worker, on a real store, at times of the
+// test's own.
+type ward struct {
+	decide, outcome job.Handler
+	now             time.Time
+	key             int64
+	headers         string // of the jobs' task
 }
 
-func TestOutputOnAStoreIsPinned(t *testing.T) { archived(t, week()).pinned(t, "store_", storeGolden) }
+// worker returns the handlers of a worker with the store.
+func (a *archive) worker(store audit.Store, policyName string, policies *policy.Set) *ward {
+	w := &ward{now: today.Add(-time.Hour)}
+	trail := handlers.Trail{
+		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe",
+	}
+	clock := func() time.Time { return w.now }
+	w.decide = handlers.NewHandler(handlers.Options{
+		JobType: contract.JobType, Policy: policyName, Policies: func() *policy.Set { return policies },
+		Trail: trail, Now: clock, Observer: noObserver{}, Logger: zap.NewNop(),
+	})
+	w.outcome = handlers.NewOutcomeHandler(trail, clock, noObserver{}, zap.NewNop())
+	return w
+}
 
-// checkScreen checks that a terminal of 80 columns shows the output and is not commanded by it. Lines of JSON may be wider.
-func checkScreen(t *testing.T, output string) {
+func (w *ward) ask(t *testing.T, h job.Handler, variables string) {
 	t.Helper()
-	checkHarmless(t, output)
-	for line := range strings.Lines(output) {
-		line = strings.TrimSuffix(line, "\n")
-		if n := utf8.RuneCountInString(line); n > 80 && !strings.HasPrefix(strings.TrimSpace(line), `"`) && !strings.HasPrefix(line, "{") {
-			t.Errorf("a line of %d columns does not fit a terminal: %s", n, line)
-		}
-	}
-}
-
-// checkHarmless checks that a terminal is not commanded by the output.
-func checkHarmless(t *testing.T, output string) {
-	t.Helper()
-	for line := range strings.Lines(output) {
-		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
-			t.Errorf("a line commands the terminal: %q", line)
-		}
-	}
-}
-
-func TestUnknownClaimNamesPossibleReasons(t *testing.T) {
-	a := archived(t, week())
-	for _, command := range [][]string{{"history"}, {"history", "--json"}, {"audit", "export"}} {
-		for claim, want := range map[string]string{
-			"CLM-nobody-1": "nothing is known of claim CLM-nobody-1 in sqlite://STORE: no decision was asked for it, or its retention is over",
-			"ENC-001":      "nothing is known of ENC-001 in sqlite://STORE: no decision was asked for it, or its retention is over; a claim's id is CLM-<any>-<digits>",
-			"two words":    `nothing is known of claim "two words"; a claim is ` + retry.RuleClaimID.String() + "; where a policy takes any ids, it is " + retry.RuleAnyID.String(),
-		} {
-			code, stdout, stderr := a.run(t, append(command, claim)...)
-			if code != 1 || stdout != "" || stderr != "worker: "+want+"\n" {
-				t.Errorf("worker %v %s: exit code %d, output %q, complaint %q", command, claim, code, stdout, stderr)
-			}
-		}
-	}
-}
-
-func TestAStoreThatIsNotThereIsNotMade(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	for _, args := range append(reading, []string{"audit", "purge", "--before", "2020-01-01", "--yes"}) {
-		with("RETRY_DATABASE_URL=sqlite://"+path).fails(t, 1, "worker: there is no audit store at RETRY_DATABASE_URL=sqlite://"+path, args...)
-	}
-	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 0 {
-		t.Errorf("made: %v, %v", files, err)
-	}
-}
-
-func TestPurgeMakesNoKey(t *testing.T) {
-	a := archived(t, week())
-	remove(t, a.path+".key")
-	a.fails(t, 1, "audit key", "audit", "purge", "--before", "2020-01-01", "--yes")
-	if _, err := os.Stat(a.path + ".key"); err == nil {
-		t.Error("there is a new key")
-	}
+	w.key++
+	answers := h.Handle(t.Context(), []job.Job{{
+		Key: w.key, ProcessInstanceKey: 7, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3,
+		Variables: variables, Headers: w.headers,
+	}})
+	check.Same(t, 1, len(answers), "answers")
 }
 
 // TestHistoryOfRealDecisionsIsComplete holds the records of the other tests, which are made by hand, to what the worker
 // really writes.
 func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
-	a := playedUnder(t, policy.BuiltIns(), "tiss", func(w *ward) {
-		const claim = `{"claimId":"CLM-real-1",`
-		w.now = today.Add(-time.Hour)
-		for _, variables := range []string{
-			`"submissionError":"TIMEOUT"}`,
-			`"submissionError":"weird","retryCount":1}`,
-			`"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
-			`"submissionError":"TIMEOUT again","retryCount":5}`,
-			`"submissionError":"TIMEOUT","retryCount":2.5}`,
-		} {
-			w.ask(t, w.decide, 7, claim+variables)
-		}
-		w.now = today.Add(-time.Minute)
-		w.ask(t, w.outcome, 7, claim+`"outcome":"RESUBMITTED"}`)
-	})
+	const claim = `{"claimId":"CLM-real-1",`
+	a := archived(t, nil)
+	store := a.open(t)
+	w := a.worker(store, "tiss", policy.BuiltIns())
+	for _, variables := range []string{
+		`"submissionError":"TIMEOUT"}`,
+		`"submissionError":"weird","retryCount":1}`,
+		`"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
+		`"submissionError":"TIMEOUT again","retryCount":5}`,
+		`"submissionError":"TIMEOUT","retryCount":2.5}`,
+	} {
+		w.ask(t, w.decide, claim+variables)
+	}
+	w.now = today.Add(-time.Minute)
+	w.ask(t, w.outcome, claim+`"outcome":"RESUBMITTED"}`)
+	closed(t, store)
 	var got struct {
 		Records []struct {
 			Kind  string
@@ -152,8 +96,7 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 	if found := got.Records[0].Steps[3].Found; !strings.HasPrefix(found, "5 min") {
 		t.Errorf("the back-off of the first: %s", found)
 	}
-	checkScreen(t, a.must(t, "history", "CLM-real-1"))
-	a.must(t, "kpi")
+	check.Same(t, "", unfit(a.must(t, "history", "CLM-real-1"), true), "a line that does not suit a terminal")
 	a.must(t, "audit", "verify")
 }
 
@@ -164,14 +107,6 @@ func (noObserver) Decided(retry.Decision, time.Duration) {}
 func (noObserver) Rejected(string, time.Duration)        {}
 func (noObserver) Repeated()                             {}
 func (noObserver) OutcomeRecorded(*audit.Record)         {}
-
-func TestDocumentationShowsARealHistory(t *testing.T) {
-	document := read(t, "../../docs/audit.md")
-	story := archived(t, week()).must(t, "history", waiting)
-	if !strings.Contains(document, "$ worker history "+waiting+"\n"+story+"```\n") {
-		t.Errorf("docs/audit.md does not hold this:\n%s", story)
-	}
-}
 
 func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 	known, err := policy.Parse("policies.yaml", []byte("policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"))
@@ -210,90 +145,12 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 		}},
 	} {
 		claim := fmt.Sprintf("CLM-1-%d", 5+n)
-		w := a.worker(store, contract.JobType, test.policy, func() *policy.Set { return known })
-		w.now, w.headers, w.key = today.Add(-time.Hour), test.headers, int64(n)
-		w.ask(t, w.decide, 7, `{"claimId":"`+claim+`",`+test.variables+`}`)
+		w := a.worker(store, test.policy, known)
+		w.headers, w.key = test.headers, int64(n)
+		w.ask(t, w.decide, `{"claimId":"`+claim+`",`+test.variables+`}`)
 		story := a.must(t, "history", claim)
-		checkScreen(t, story)
+		check.Same(t, "", unfit(story, true), "a line that does not suit a terminal")
 		contains(t, test.variables, story, test.want...)
-	}
-}
-
-func TestHistoryOfBackoffJobsHasTheWholeDecision(t *testing.T) {
-	a := archived(t, nil)
-	store := a.open(t)
-	w := a.worker(store, contract.BackoffJobType, "tiss", policy.BuiltIns)
-	w.now = today.Add(-time.Hour)
-	w.ask(t, w.decide, 7, `{"claimId":"CLM-1-7","submissionError":"RATE_LIMIT","retryAfter":1200}`)
-	closed(t, store)
-	var got struct {
-		Records []struct {
-			Answer              map[string]any
-			MaxRetries          int
-			ErrorClassification string
-			RetryDecision       contract.Explanation
-		}
-	}
-	stdout, _ := a.decodes(t, 0, &got, "history", "CLM-1-7")
-	r := got.Records[0]
-	if _, there := r.Answer["retryDecision"]; there || r.Answer["retryReason"] != "Retry 1 of 5" || r.MaxRetries != 5 || r.ErrorClassification != "TRANSIENT" ||
-		r.RetryDecision.Policy != "tiss" || r.RetryDecision.Reason != retry.StepHint || r.RetryDecision.Hint == nil || r.RetryDecision.Hint.After != "PT20M" || r.RetryDecision.BackoffDuration != "PT22M" {
-		t.Error(stdout)
-	}
-	a.prints(t, []string{"history", "CLM-1-7"}, "TRANSIENT: it contains RATE_LIMIT (rule transient.RATE_LIMIT)", "0 of 5 retries used",
-		"22 min: the other side asked to come back after 20 min (variable retryAfter), with jitter", "for 2026-01-12T09:22:00Z")
-}
-
-// demoClaim plays a claim of the demo under policy tiss, at the times of one run of it.
-func demoClaim(t *testing.T) *archive {
-	t.Helper()
-	return playedUnder(t, policy.BuiltIns(), "tiss", func(w *ward) {
-		for i, failure := range []struct{ at, text string }{
-			{"2026-11-21T16:46:53.168Z", "TIMEOUT: a operadora não respondeu ao tissLoteGuias em 30 s"},
-			{"2026-11-21T16:46:55.406Z", "TIMEOUT: a operadora não respondeu ao tissLoteGuias em 30 s"},
-			{"2026-11-21T16:46:56.161Z", "CONNECTION_ERROR: conexão recusada por ws.operadora.example:443"},
-			{"2026-11-21T16:46:57.819Z", "Falha no envio: resposta em HTML em vez de XML"},
-			{"2026-11-21T16:46:59.225Z", "SERVER_ERROR: exceção não tratada no servidor da operadora"},
-			{"2026-11-21T16:47:00.100Z", "INSURANCE_EXPIRED: glosa 1017"},
-		} {
-			w.now = moment(failure.at)
-			w.ask(t, w.decide, 2251799813685549, fmt.Sprintf(`{"claimId":"CLM-2026-004215","submissionError":%q,"retryCount":%d}`, failure.text, i))
-		}
-		w.now = moment("2026-11-21T16:47:00.215Z")
-		w.ask(t, w.outcome, 2251799813685541, `{"claimId":"CLM-2026-004215","outcome":"ABANDONED","justification":"Plano vencido; cobrar particular","decidedBy":"billing"}`)
-	})
-}
-
-func TestPortuguesePagesShowRealOutput(t *testing.T) {
-	a := archived(t, week())
-	const history = "history " + waiting + " --lang pt-BR --tz America/Sao_Paulo"
-	for _, shown := range []struct{ page, arguments string }{
-		{"auditoria", history},
-		{"faturamento", history},
-		{"faturamento", "claims --lang pt-BR"},
-		{"faturamento", "kpi --month 2026-01 --lang pt-BR --tz America/Sao_Paulo"},
-	} {
-		output := a.must(t, strings.Fields(shown.arguments)...)
-		if want := "$ worker " + shown.arguments + "\n" + output + "```\n"; !strings.Contains(read(t, "../../docs/pt-BR/"+shown.page+".md"), want) {
-			t.Errorf("docs/pt-BR/%s.md does not hold this:\n%s", shown.page, want)
-		}
-	}
-}
-
-func TestReadmeShowsARealHistory(t *testing.T) {
-	readme := read(t, "../../docs/audit.md")
-	_, shown, _ := strings.Cut(readme, "$ bin/worker history CLM-2026-004215\n")
-	shown, _, found := strings.Cut(shown, "...\n$ ")
-	rest := demoClaim(t).must(t, "history", "CLM-2026-004215")
-	if parts := strings.Split(shown, "...\n"); !found || len(parts) != 3 {
-		t.Fatalf("docs/audit.md shows %d parts of a history", len(parts))
-	}
-	for part := range strings.SplitSeq(shown, "...\n") {
-		before, after, found := strings.Cut(rest, part)
-		if !found {
-			t.Fatalf("docs/audit.md shows what is not there, or not in this order:\n%s\nof\n%s", part, before)
-		}
-		rest = after
 	}
 }
 

@@ -20,32 +20,13 @@ func newKPI(now clock) *cobra.Command {
 	command := forPeople(&cobra.Command{
 		Use:   "kpi",
 		Short: "Measure the KPIs of each policy against its targets",
-		Long: `Measures the KPIs of RN-BIL-005 and of the older RN-BIL-004 over a time, each
-policy against its own targets, and shows what became of each claim:
-
-  success after retry      accepted in the end, of the claims that were retried
-                           and are not under way any more. One that stands
-                           stopped is no success, one that a person had sent
-                           again and that was accepted is one
-  time to success          from the first failure to the acceptance, where there
-                           was a retry; mean and median
-  permanent errors         of all errors that were decided about
-  retries used up          claims that reached the limit, of all claims decided
-                           about, whatever became of them
-  claims lost              those that stand stopped at the limit or were given
-                           up, of the claims that were retried
-  attempts to success      submissions for each accepted claim, also for those
-                           that never failed
-  ended within 24 h, 48 h  of the claims that failed (ANS IN 41)
-
-How claims end is known from the outcomes that the process reports
-(record-retry-outcome). A claim stands as it stood at the end of the time.`,
-		Example: `  worker kpi
-  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR
-  worker kpi --json | jq '.policies[].kpis[] | select(.verdict == "missed")'`,
-		Args: noArgs,
+		Long: `Measures the KPIs of each policy over a time against its own targets, and shows
+what became of each claim. A claim stands as it stood at the end of the time;
+how it ended is known from the outcomes that the process reports.`,
+		Example: `  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR`,
+		Args:    noArgs,
 	})
-	since := sinceFlag(command.Flags(), "7d", "how far back to measure")
+	since := sinceFlag(command, "7d", "how far back to measure")
 	addPeriod(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		p, err := printerOf(command)

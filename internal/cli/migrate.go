@@ -13,10 +13,7 @@ func newMigrate() *cobra.Command {
 		Use:   "migrate",
 		Short: "Make the tables of the audit store",
 		Long: `Makes the tables of the audit store at RETRY_DATABASE_URL, where there are none.
-On PostgreSQL the URL must name the role that owns the tables; the workers
-themselves run as a role that may only add and read (deploy/postgres). It may be
-run at any time and any number of times, also while workers run.
-
+On PostgreSQL the URL must name the role that owns the tables (deploy/postgres).
 A SQLite store needs no such step: the worker that opens it does it.`,
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker migrate`,
 		Args:    noArgs,

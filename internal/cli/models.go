@@ -23,9 +23,7 @@ import (
 )
 
 func newModels() *cobra.Command {
-	command := group("models", "Check BPMN models that use this worker",
-		`Your own BPMN models use this worker by its tasks, or by a call activity for
-SubmissionRetryProcess. docs/model.md describes how.`)
+	command := group("models", "Check BPMN models that use this worker")
 	command.AddCommand(newModelsLint())
 	return command
 }
@@ -34,25 +32,12 @@ func newModelsLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Check BPMN files for mistakes, before a broker runs them",
-		Long: `Checks BPMN models that use this worker. A FILE is a model, a directory, whose
-.bpmn files are checked with those of its directories, or - for standard input.
-Give models that call one another together. SubmissionRetryProcess is known.
+		Long: `Checks BPMN models that use this worker. A FILE is a model, a directory with
+.bpmn files, or - for standard input. Give models that call one another
+together. Policies and job types are those of the settings.
 
-A finding has the rule, the element, what happens at run time, and what to do,
-as XML to paste. It is one of:
-
-  error        the process stops, or does not do what it is for
-  warning      it does something else than it seems to, in some cases
-  information  worth knowing, and often meant
-
-docs/models-lint.md lists the rules. Policies and job types are those of the
-settings (RETRY_POLICIES_FILE, RETRY_JOB_TYPES). It asks no broker.
-
-The exit code is 0 where there is no more than information, 1 with an error or a
-warning, and 2 where a file cannot be read.`,
-		Example: `  worker models lint my-process.bpmn
-  worker models lint models/ --policies policies.yaml
-  worker models lint models/ --sarif > lint.sarif`,
+The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
+		Example: `  worker models lint models/ --policies policies.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError{errors.New("give one or more BPMN files, directories, or - for standard input")}
@@ -61,11 +46,7 @@ warning, and 2 where a file cannot be read.`,
 		},
 	}
 	policies := command.Flags().String("policies", "", "a policies file (default RETRY_POLICIES_FILE)")
-	sarif := command.Flags().Bool("sarif", false, "print a SARIF 2.1.0 log, for CI systems")
 	command.RunE = func(command *cobra.Command, args []string) error {
-		if *sarif && asJSON(command) {
-			return usageError{errors.New("--json and --sarif exclude one another")}
-		}
 		files, err := modelFiles(args, command.InOrStdin())
 		if err != nil {
 			return err
@@ -78,11 +59,7 @@ warning, and 2 where a file cannot be read.`,
 		if err != nil {
 			return err
 		}
-		if *sarif {
-			err = printJSON(command, report.ModelSARIF(findings, buildVersion().Version))
-		} else {
-			err = printAnswer(command, findings, report.ModelFindingsText(findings, len(files)))
-		}
+		err = printAnswer(command, findings, report.ModelFindingsText(findings, len(files)))
 		return cmp.Or(err, modelsVerdict(findings))
 	}
 	return withJSON(command, "print a JSON array of findings")

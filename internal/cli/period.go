@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // period is a time that a command looks at: from <= t < to. Both are zero where none was given.
@@ -14,8 +13,8 @@ type period struct{ from, to time.Time }
 // addPeriod adds the flags --from, --to and --month to a command with the flags of [forPeople], in whose zone days begin.
 func addPeriod(command *cobra.Command) {
 	flags := command.Flags()
-	dayFlag(flags, "from", "first day, as 2026-11-01, or a time in RFC 3339")
-	dayFlag(flags, "to", "last day, or a time in RFC 3339, not included")
+	dayFlag(command, "from", "first day, as 2026-11-01, or a time in RFC 3339")
+	dayFlag(command, "to", "last day, or a time in RFC 3339, not included")
 	month := func(text string) error {
 		if _, err := time.Parse(monthLayout, text); err != nil {
 			return errors.New("give a month, such as 2026-11")
@@ -30,8 +29,8 @@ const (
 	dayLayout   = time.DateOnly
 )
 
-func dayFlag(flags *pflag.FlagSet, name, usage string) {
-	flags.Var(&notation{kind: "DAY", read: func(text string) error {
+func dayFlag(command *cobra.Command, name, usage string) {
+	command.Flags().Var(&notation{kind: "DAY", read: func(text string) error {
 		_, _, err := instant(text, time.UTC)
 		return err
 	}}, name, usage)

@@ -24,12 +24,9 @@ func newPolicies() *cobra.Command {
 		Short: "Show the retry policies, or one of them in full",
 		Long: `Shows the policies that are known: the built-in ones, and those of the file that
 RETRY_POLICIES_FILE or --file names. With a NAME it shows one in full: its
-waits, its rules, and the findings of lint. It asks no broker.`,
-		Example: `  worker policies
-  worker policies tiss
-  worker policies --file policies.yaml my-policy --json
-  worker policies lint policies.yaml --outage 12h`,
-		Args: upToOneArg("name"),
+waits, its rules, and the findings of lint.`,
+		Example: `  worker policies tiss`,
+		Args:    upToOneArg("name"),
 	}
 	file := command.Flags().String("file", "", "a policies file (default RETRY_POLICIES_FILE)")
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -48,7 +45,7 @@ waits, its rules, and the findings of lint. It asks no broker.`,
 		shown := report.PolicyInFull(set, p)
 		return printAnswer(command, shown, shown.Text())
 	}
-	command.AddCommand(newPoliciesLint(), newPoliciesTables())
+	command.AddCommand(newPoliciesLint())
 	return withJSON(command, "print JSON; of one policy also as a file states it")
 }
 
@@ -123,20 +120,14 @@ func newPoliciesLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint [FILE]",
 		Short: "Check a policies file",
-		Long: `Checks a policies file. If no FILE is named, it checks the one that
-RETRY_POLICIES_FILE names, and without that the built-in policies; it reports on
-stderr which it was. A finding is one of:
+		Long: `Checks a policies file: the FILE that is named, else that of
+RETRY_POLICIES_FILE, else the built-in policies.
 
-  error        the worker refuses the file, or a policy never tries again
-  warning      a policy does not do what is written down: a rule that never
-               matches, a code in two classes, no bound in time, ...
-  information  worth knowing, and often meant: a cap that is never reached, ...
-
-The exit code is 0 where there is no more than information, 1 with an error or a
-warning, and 2 where the file cannot be read.`,
-		Example: `  worker policies lint policies.yaml
-  worker policies lint policies.yaml --outage 12h --json`,
-		Args: upToOneArg("file"),
+An error means that the worker refuses the file or a policy never retries; a
+warning, that a policy does not do what is written. The exit code is 1 with an
+error or a warning, 2 if the file cannot be read.`,
+		Example: `  worker policies lint policies.yaml --outage 12h`,
+		Args:    upToOneArg("file"),
 	}
 	outage := command.Flags().String("outage", "", "length of an outage that the retries must outlast: 12h")
 	command.RunE = func(command *cobra.Command, args []string) error {

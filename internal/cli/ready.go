@@ -24,20 +24,11 @@ func newReady() *cobra.Command {
 	command := withJSON(&cobra.Command{
 		Use:   "ready",
 		Short: "Ask the worker that runs here whether it is ready",
-		Long: `Asks /readyz of the worker that runs with the same settings, on this host or
-in this container, and prints "ready", or the reason why it is not. It needs no
-shell and no curl, so health checks and kubectl exec can call it.
-
-Address, token and certificate are those of RETRY_HTTP_ADDRESS,
-RETRY_HTTP_TOKEN and RETRY_HTTP_TLS_CERTIFICATE_PATH. An address for all hosts,
-such as :8080, is asked on loopback.
-
-A worker that is not ready continues by itself when the dependency is available
-again: do not restart it because of that.`,
-		Example: `  worker ready
-  kubectl exec deploy/analyze-retry -- /worker ready
-  docker compose exec worker /worker ready`,
-		Args: noArgs,
+		Long: `Asks /readyz of the worker that runs with the same settings on this host or in
+this container, and prints "ready", or the reason why it is not. It needs no
+shell and no curl, so health checks and kubectl exec can call it.`,
+		Example: `  kubectl exec deploy/analyze-retry -- /worker ready`,
+		Args:    noArgs,
 	}, "print one JSON object")
 	timeout := command.Flags().Duration("timeout", 3*time.Second, "how long to wait for the answer")
 	command.RunE = func(command *cobra.Command, _ []string) error {

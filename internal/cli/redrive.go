@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
@@ -32,42 +31,18 @@ func newRedrive(now clock) *cobra.Command {
 		Use:   "redrive",
 		Short: "Send claims again now, by a person's order and with a reason",
 		Long: `Sends a claim again now that waits for its next retry, or for a person because
-its retries are used up or its error is permanent. With --claim it is one claim;
-with --class, --rule, --policy or --status it is all claims whose last decision
-fits. They are listed first, and asked about.
+it is stopped: one by --claim, or after a question all whose last decision fits
+--rule, --policy or --status. The reason and the operator are kept; the reason
+must hold no patient data. With --wait a stopped claim keeps its schedule.
 
-The order goes to the claim's process as the message redrive-claim, and counts
-as done when the worker has recorded it in the audit trail, with the reason and
-the operator. A message that no process waits for is not kept for later.
-
-The operator is who ordered it: --operator, or RETRY_OPERATOR, or the system
-user. root and service accounts must give one of the first two, for the trail
-has to name a person.
-
-The reason must hold no patient data. What is recognised as such is taken out.
-
-A claim is refused where
-  - nothing is known of it (job_not_found);
-  - its retries are used up (max_retries_exceeded), unless --force is given;
-  - its error is permanent (invalid_retry_state), unless --force is given: wrong
-    data fails again, and a duplicate may be billed twice;
-  - it is accepted, given up or on its way already, an incident is open, or
-    nothing was recorded within --timeout (invalid_retry_state).
-
-With --wait a stopped claim keeps its schedule and its count: it waits as its
-policy has it wait before the next retry, and is then sent as that retry. If
-that fails too, the count decides as always. A claim that waits already is
-refused (invalid_retry_state).`,
-		Example: `  worker redrive --claim CLM-001-7 --reason "insurer is back"
-  worker redrive --claim CLM-001-7 --reason "data corrected" --force
-  worker redrive --claim CLM-001-7 --reason "insurer is back" --force --wait
-  worker redrive --class UNKNOWN --since 7d --reason "gateway mended" --dry-run
-  worker redrive --status exhausted --rule transient.503 --force --rate 30/m \
-    --reason "insurer is back after two days" --yes --json | jq .notDone`,
-		Args: noArgs,
+A claim is refused with the exit code 3 if nothing is known of it, 4 if its
+retries are used up, 5 in another state; --force overrules 4 and a permanent
+error. Of several claims not all sent again is exit code 1.`,
+		Example: `  worker redrive --status exhausted --force --reason "insurer is back" --dry-run`,
+		Args:    noArgs,
 	}
-	o := redriveFlags{timeout: 15 * time.Second} // a gateway that missed a notification looks for jobs again after 10 s
-	o.define(command.Flags())
+	var o redriveFlags
+	o.define(command)
 	withCredentials(command)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := o.check(command); err != nil {
@@ -83,7 +58,7 @@ refused (invalid_retry_state).`,
 				return usageError{err}
 			}
 			r := redrive.Redriver{
-				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Timeout: o.timeout,
+				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Timeout: redriveTimeout,
 				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 			}
 			if o.wait {
@@ -184,37 +159,37 @@ type redriveFlags struct {
 	claim, reason, operator string
 	filter                  redrive.Filter
 	since                   *time.Duration
-	every, timeout          time.Duration
+	every                   time.Duration
 	force, wait             bool
 	dryRun, yes             bool
 }
 
-const maxRedriveTimeout = 10 * time.Minute
+// redriveTimeout is how long the record of an order is waited for: a gateway that missed a notification looks for jobs again
+// after 10 s. A test shortens it.
+var redriveTimeout = 15 * time.Second
 
 var (
 	redriveStatuses = []string{redrive.Exhausted, redrive.Permanent, redrive.Waiting, redrive.Overdue}
-	redriveClasses  = []string{"TRANSIENT", "UNKNOWN", "PERMANENT"}
 	// bulkOnly are the flags that mean nothing with --claim, choosers those that choose claims.
-	bulkOnly = []string{"class", "rule", "policy", "status", "since", "rate", "yes"}
-	choosers = bulkOnly[:4]
+	bulkOnly = []string{"rule", "policy", "status", "since", "rate", "yes"}
+	choosers = bulkOnly[:3]
 )
 
-func (o *redriveFlags) define(flags *pflag.FlagSet) {
+func (o *redriveFlags) define(command *cobra.Command) {
+	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
 	flags.StringVar(&o.reason, "reason", "", "why, required: up to 500 characters, no patient data")
 	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR, else the\nsystem user where that is a person)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
 	flags.BoolVar(&o.wait, "wait", false, "keep schedule and count: wait as the policy says")
-	flags.StringVar(&o.filter.Class, "class", "", "choose by class: UNKNOWN, TRANSIENT, PERMANENT")
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
-	o.since = sinceFlag(flags, "7d", "how far back to look")
-	rateFlag(flags, &o.every)
+	o.since = sinceFlag(command, "7d", "how far back to look")
+	rateFlag(command, &o.every)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
-	flags.DurationVar(&o.timeout, "timeout", o.timeout, "time to wait for each record")
 }
 
 // check returns all that is wrong with the flags at once, and completes them.
@@ -222,7 +197,6 @@ func (o *redriveFlags) check(command *cobra.Command) error {
 	var wrong faults
 	o.checkChoice(command, &wrong)
 	o.checkOrder(command, &wrong)
-	wrong.when(o.timeout <= 0 || o.timeout > maxRedriveTimeout, "--timeout is %s; allowed: more than 0, at most %s", o.timeout, maxRedriveTimeout)
 	return errors.Join(wrong...)
 }
 
@@ -235,13 +209,9 @@ func (o *redriveFlags) checkChoice(command *cobra.Command, wrong *faults) {
 		}
 		return
 	}
-	wrong.when(!slices.ContainsFunc(choosers, given), "which claims? give --claim, or choose some with --class, --rule, --policy or --status")
-	for _, c := range []struct {
-		flag, value string
-		allowed     []string
-	}{{"class", o.filter.Class, redriveClasses}, {"status", o.filter.Status, redriveStatuses}} {
-		wrong.when(given(c.flag) && !slices.Contains(c.allowed, c.value), "--%s is %q; allowed: %s", c.flag, c.value, strings.Join(c.allowed, ", "))
-	}
+	wrong.when(!slices.ContainsFunc(choosers, given), "which claims? give --claim, or choose some with --rule, --policy or --status")
+	wrong.when(given("status") && !slices.Contains(redriveStatuses, o.filter.Status),
+		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redriveStatuses, ", "))
 	wrong.when(given("rule") && o.filter.Rule == "", "--rule is empty")
 	wrong.when(given("policy") && o.filter.Policy == "", "--policy is empty")
 	wrong.when(!o.yes && !o.dryRun && !term.IsTerminal(command.InOrStdin()), "there is no terminal to ask at: look at it with --dry-run, then give --yes")

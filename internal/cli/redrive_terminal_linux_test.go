@@ -47,7 +47,7 @@ func TestBulkRedriveAsksForYes(t *testing.T) {
 		if _, err := keyboard.WriteString(said + "\n"); err != nil {
 			t.Fatal(err)
 		}
-		code, stdout, stderr := h.run(t, ordered("--class", "UNKNOWN")...)
+		code, stdout, stderr := h.run(t, ordered("--rule", "unknown")...)
 		if n := len(h.messages()); n != want || (code == 0) != (want > 0) {
 			t.Errorf("%q: sent %d messages, want %d; exit code %d", said, n, want, code)
 		}
@@ -69,7 +69,7 @@ func TestClaimIsJudgedAgainBeforeItIsSent(t *testing.T) {
 	var out bytes.Buffer
 	done := make(chan int, 1)
 	go func() {
-		done <- cli.RunAt(t.Context(), func() time.Time { return today }, []string{"redrive", "--class", "UNKNOWN", "--reason", "why", "--operator", "maria"}, &out, asks)
+		done <- cli.RunAt(t.Context(), func() time.Time { return today }, []string{"redrive", "--rule", "unknown", "--reason", "why", "--operator", "maria"}, &out, asks)
 		_ = asks.Close()
 	}()
 	asked := bufio.NewReader(question)

@@ -22,33 +22,22 @@ func newReport(now clock) *cobra.Command {
 	command := forPeople(&cobra.Command{
 		Use:   "report",
 		Short: "Write the report of a month for a manager",
-		Long: `Writes two pages about a month, or another time: claims by outcome, the KPIs of
-each policy against its targets, the causes in words, the claims that are open
-and their ages, the ten oldest of them, and as a seal the end of the audit
-trail, for worker audit verify to compare with years later.
+		Long: `Writes two pages about a month, by default the last one: claims by outcome, KPIs
+against targets, causes, open claims with their ages, and as a seal the end of
+the audit trail. Claims that are open are counted as of now.
 
-Without --month or --from it is about the last whole month. Claims that are open
-are counted as of now.
-
-With --dir it goes into a file of that directory, whose name has the first
-and the last day, such as report_2026-11-01_2026-11-30.html, and the path is
-printed. One of the same name is replaced.
-
-CSV is what people read, in a spreadsheet: numbers have their units and are in
-the language. Programs take --json.`,
-		Example: `  worker report --month 2026-11 --lang pt-BR --format html >novembro.html
-  worker report --from 2026-11-02 --to 2026-11-08
-  worker report --lang pt-BR --format html --dir /var/lib/reports
-  worker report --json | jq '.policies[] | {policy, claims}'`,
-		Args: noArgs,
+With --dir it is written into a file such as report_2026-11-01_2026-11-30.html,
+whose path is printed. One of the same name is replaced.`,
+		Example: `  worker report --month 2026-11 --lang pt-BR --format html > novembro.html`,
+		Args:    noArgs,
 	})
 	addPeriod(command)
-	format := command.Flags().String("format", "markdown", "markdown, html or csv")
+	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, instead of printing")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		write, known := report.Formats()[*format]
 		if !known {
-			return usageError{fmt.Errorf("--format is %q; known are markdown, html and csv, and --json", *format)}
+			return usageError{fmt.Errorf("--format is %q; known are text and html, and --json", *format)}
 		}
 		p, err := printerOf(command)
 		if err != nil {
@@ -76,7 +65,7 @@ the language. Programs take --json.`,
 			if r.Heads, err = store.Heads(ctx); err != nil {
 				return err
 			}
-			extension := map[string]string{"markdown": "md", "html": "html", "csv": "csv"}[*format]
+			extension := map[string]string{"text": "txt", "html": "html"}[*format]
 			text := func(out io.Writer) error { return write(out, r.Document(p)) }
 			if asJSON(command) {
 				extension, text = "json", func(out io.Writer) error { return encode(out, r.JSON(), "  ") }

@@ -11,12 +11,10 @@ func newRun() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Work the analyze-retry jobs until stopped (the default)",
-		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM. Then
-it takes no more jobs, finishes or releases the active ones, and exits 0; a
-second signal ends it at once. It waits for an absent broker.
-
-The log goes to standard output, one JSON object per line. /metrics, /healthz
-and /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
+		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM, then
+finishes or releases the active ones; a second signal ends it at once. It waits
+for an absent broker. The log goes to standard output; /metrics, /healthz and
+/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
 		Args: noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			cfg, err := loadAll(command)

@@ -50,15 +50,6 @@ type Row struct {
 	Source, Version string
 }
 
-// Cells returns the row's fields in the order of the table's columns.
-func (t *Table) Cells(r *Row) []string {
-	cells := make([]string, len(t.Columns))
-	for i, column := range t.Columns {
-		cells[i] = *r.field(column)
-	}
-	return cells
-}
-
 func (r *Row) field(column string) *string {
 	switch column {
 	case "code":

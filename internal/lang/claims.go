@@ -32,7 +32,6 @@ var claimTexts = map[string]string{
 	"%s for %s":     "%s há %s",
 	"%s, by %s":     "%s, por %s",
 	"No claims.":    "Nenhuma conta.",
-	"Claims %d to %d of %d; the next page is --page %s.": "Contas %d a %d de %d; a próxima página é --page %s.",
 
 	"From %s to %s": "De %s a %s",
 	"Policy %s":     "Política %s",
@@ -99,7 +98,7 @@ var claimTexts = map[string]string{
 	"invalid patient data":                  "dados do paciente inválidos",
 	"insurance expired":                     "convênio vencido",
 	"authorization denied":                  "autorização negada",
-	"claim sent twice":                      "cobrança duplicada",
+	"claim sent twice":                      "conta duplicada",
 	"invalid procedure code":                "código de procedimento inválido",
 	"no rule knows the text":                "nenhuma regra reconhece o texto",
 	"Open claims by state and age":          "Contas abertas por situação e idade",

@@ -19,6 +19,7 @@ type vectors struct {
 	attempts                                 *prometheus.SummaryVec
 	submissions, scheduled, permanent        *prometheus.CounterVec
 	maxExceeded, deadLetters, atMaximum      *prometheus.CounterVec
+	ignored                                  *prometheus.CounterVec
 	targets                                  *prometheus.GaugeVec
 
 	// RN-BIL-004 section 13.4 fixes these names, which count the jobs of its own job type.
@@ -66,6 +67,9 @@ func newVectors(r registrar) vectors {
 			labelPolicy),
 		atMaximum: r.counters("retry_waits_at_maximum_total",
 			"Waits that the policy's max had shortened, or their band.", labelPolicy),
+		ignored: r.counters("retry_input_ignored_total",
+			"Optional variables of other systems that could not be read and were left out of the decision.",
+			labelPolicy, "variable"),
 		targets: register(r, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "retry_kpi_target",
 			Help: "Targets of the policies in use, by the document that asks for it: shares from 0 to 1, times in seconds.",
@@ -90,7 +94,7 @@ type series struct {
 	// failed counts the submissions that were decided about, accepted those that were accepted.
 	failed, accepted                    attempts
 	maxExceeded, deadLetters, atMaximum prometheus.Counter
-	permanent                           *prometheus.CounterVec
+	permanent, ignored                  *prometheus.CounterVec
 
 	retries004, maxExceeded004 prometheus.Counter
 	backoff004                 prometheus.Observer
@@ -128,6 +132,7 @@ func (v *vectors) of(policy string) *series {
 		deadLetters:    v.deadLetters.WithLabelValues(policy),
 		atMaximum:      v.atMaximum.WithLabelValues(policy),
 		permanent:      v.permanent.MustCurryWith(prometheus.Labels{labelPolicy: policy}),
+		ignored:        v.ignored.MustCurryWith(prometheus.Labels{labelPolicy: policy}),
 		retries004:     v.retries004.WithLabelValues(policy),
 		maxExceeded004: v.maxExceeded004.WithLabelValues(policy),
 		backoff004:     v.backoff004.WithLabelValues(policy),
@@ -136,6 +141,9 @@ func (v *vectors) of(policy string) *series {
 	// Also where the policy retries unknown errors: a sum over a policy without a permanent rule is 0 rather
 	// than absent.
 	s.permanent.WithLabelValues(retry.RuleUnknown)
+	for _, variable := range []string{retry.VariableRetryAfter, retry.VariableLastSubmissionTime} {
+		s.ignored.WithLabelValues(variable)
+	}
 	return s
 }
 
@@ -212,6 +220,9 @@ func (m RNBIL004) Decided(d retry.Decision, elapsed time.Duration) {
 // count counts what both job types have.
 func (s *series) count(d *retry.Decision, elapsed time.Duration) {
 	s.analysis.Observe(elapsed.Seconds())
+	for variable := range d.Ignored.All() {
+		s.ignored.WithLabelValues(variable).Inc()
+	}
 	if d.Outcome != retry.OutcomeRetry {
 		s.failed.of(d.RetryCount + 1).Inc()
 		s.deadLetters.Inc()

@@ -3,6 +3,8 @@ package metrics_test
 import (
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -11,9 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
@@ -36,21 +37,13 @@ func decide(t *testing.T, policyName, errorText string, retryCount int) retry.De
 	return d
 }
 
-func gather(t *testing.T, reg prometheus.Gatherer) []*dto.MetricFamily {
-	t.Helper()
-	families, err := reg.Gather()
-	check.Must(t, err)
-	return families
-}
-
+// exposition is what a scrape reads.
 func exposition(t *testing.T, reg prometheus.Gatherer) string {
 	t.Helper()
-	var text strings.Builder
-	for _, family := range gather(t, reg) {
-		_, err := expfmt.MetricFamilyToText(&text, family)
-		check.Must(t, err)
-	}
-	return text.String()
+	scrape := httptest.NewRecorder()
+	promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(scrape, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	check.Same(t, http.StatusOK, scrape.Code, "status")
+	return scrape.Body.String()
 }
 
 // always returns a function that returns one value.
@@ -104,6 +97,9 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		m.Decided(cut, 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
 		m.Decided(decide(t, "tiss", "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
+		unread := decide(t, "tiss", "TIMEOUT", 0)
+		unread.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable}
+		m.Decided(unread, 3*time.Microsecond)
 		for _, text := range []string{"451 4.3.0 try again", "no such reply"} {
 			m.Decided(decide(t, "smtp", text, 0), 3*time.Microsecond)
 		}
@@ -173,7 +169,9 @@ func TestTheDocumentationListsEveryMetric(t *testing.T) {
 	m.ClaimsCounted(claims.Census{})
 	m.SuccessMeasured(map[string]float64{"tiss": 1})
 	table := heading
-	for _, family := range gather(t, reg) {
+	families, err := reg.Gather()
+	check.Must(t, err)
+	for _, family := range families {
 		var labels []string
 		for _, pair := range family.GetMetric()[0].GetLabel() {
 			labels = append(labels, "`"+pair.GetName()+"`")
@@ -220,7 +218,9 @@ func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
 func TestAPolicyWithoutAPermanentRuleHasEveryMetric(t *testing.T) {
 	metricsOf := func(policyName string) (names []string) {
 		reg, _ := registryOf(t, policyName)
-		for _, family := range gather(t, reg) {
+		families, err := reg.Gather()
+		check.Must(t, err)
+		for _, family := range families {
 			names = append(names, family.GetName())
 		}
 		return names
@@ -265,7 +265,9 @@ func TestMetricsFollowPrometheusConventionsExceptGivenNames(t *testing.T) {
 func TestBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 	reg, _ := registryOf(t, "tiss")
 	bounds := map[float64]bool{}
-	for _, family := range gather(t, reg) {
+	families, err := reg.Gather()
+	check.Must(t, err)
+	for _, family := range families {
 		if family.GetName() == "backoff_duration_minutes" {
 			for _, bucket := range family.GetMetric()[0].GetHistogram().GetBucket() {
 				bounds[bucket.GetUpperBound()] = true

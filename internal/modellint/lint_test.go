@@ -3,7 +3,6 @@ package modellint_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,32 +49,17 @@ func TestGoodModelsHaveNoFinding(t *testing.T) {
 func TestBadModelsHaveTheFindingTheyAreNamedAfter(t *testing.T) {
 	o := corpusOptions(t)
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".bpmn"), func(t *testing.T) {
-			want := ruleOf(t, path)
+		name := strings.TrimSuffix(filepath.Base(path), ".bpmn")
+		t.Run(name, func(t *testing.T) {
 			findings := modellint.Lint([]modellint.File{file(t, path)}, o)
 			if len(findings) == 0 {
-				t.Errorf("no finding, want %s", want)
+				t.Error("no finding")
 			}
 			for _, f := range findings {
-				if f.Rule != want {
-					t.Errorf("line %d: %s %s: %s, want only %s", f.Line, f.Rule, f.Element, f.Problem, want)
+				if !strings.HasPrefix(name+"-", f.Rule+"-") {
+					t.Errorf("line %d: %s %s: %s", f.Line, f.Rule, f.Element, f.Problem)
 				}
 			}
 		})
 	}
-}
-
-// ruleOf returns the rule that a bad model is named after.
-func ruleOf(t *testing.T, path string) string {
-	t.Helper()
-	name := filepath.Base(path)
-	rules := modellint.Rules()
-	i := slices.IndexFunc(rules, func(r modellint.Rule) bool {
-		rest, is := strings.CutPrefix(name, r.ID)
-		return is && (rest == ".bpmn" || strings.HasPrefix(rest, "-"))
-	})
-	if i < 0 {
-		t.Fatalf("%s is named after no rule", name)
-	}
-	return rules[i].ID
 }

@@ -51,7 +51,7 @@
 //   - Words that say something only together stay: "mulher", a city's words (Porta Norte), a host of known words.
 //   - Zero, one, two, three and "quatro" are known as words. A number in words loses its other digits.
 //   - Initials next to a masked name may stay: [palavra] A. B. [palavra].
-//   - The claim's id is not masked. It is personal data, see docs/lgpd.md.
+//   - The claim's id is not masked. It is personal data, see docs/audit.md.
 //   - What is no personal data goes as well, unless it is in the vocabulary: products, hosts, identifiers, amounts, dates.
 //
 // So a redacted text is still to be treated with care; it is far less personal, not anonymous.

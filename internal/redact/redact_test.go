@@ -182,10 +182,10 @@ func TestOnlyUserNamesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// docs/lgpd.md shows the marks, and an example of them.
+// docs/pt-BR/auditoria.md shows the marks, and an example of them.
 func TestExampleInTheDocumentationHolds(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/lgpd.md")
+	page, err := os.ReadFile("../../docs/pt-BR/auditoria.md")
 	check.Must(t, err)
 	const text = "Paciente: João Alta da Silva, CPF 123.456.789-09, glosa 1011"
 	for _, shown := range []string{text, redact.Text(text), "[palavra]", "[palavras]", "[número]", "[número longo]", "[data]", "[código]"} {

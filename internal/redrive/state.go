@@ -148,12 +148,12 @@ func by(f *contract.Facts) string {
 
 // Filter chooses claims by their last decision. An empty field chooses all.
 type Filter struct {
-	Class, Rule, Policy, Status string
+	Rule, Policy, Status string
 }
 
 func (f Filter) fits(c *Candidate) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
-	return fits(f.Class, c.Classification) && fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
+	return fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
 }
 
 // choose returns the open claims whose last record is a decision since a time that fits, the longest decided first.

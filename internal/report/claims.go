@@ -32,19 +32,13 @@ var withNames = map[string]lang.Text{
 	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "dead-letter": lang.Textf("the dead letters"), "administration": lang.Textf("administration"), "operations": lang.Textf("operations"),
 }
 
-// Text lists a page of the claims, of at most limit claims each. The first page is 1.
-func (l Claims) Text(p *term.Printer, now time.Time, limit, page int) string {
-	first := min((page-1)*limit, len(l.Claims))
-	shown := l.Claims[first:min(first+limit, len(l.Claims))]
-	var b strings.Builder
-	if len(shown) > 0 {
-		b.WriteString(term.Table("", narrowRows(p, shown, now)) + "\n")
+// Text lists the claims, and counts them by state.
+func (l Claims) Text(p *term.Printer, now time.Time) string {
+	text := term.Wrap(l.summary(p), "")
+	if len(l.Claims) > 0 {
+		text = term.Table("", narrowRows(p, l.Claims, now)) + "\n" + text
 	}
-	b.WriteString(term.Wrap(l.summary(p), ""))
-	if first+len(shown) < len(l.Claims) {
-		b.WriteString(p.Sprintf("Claims %d to %d of %d; the next page is --page %s.", first+1, first+len(shown), len(l.Claims), strconv.Itoa(page+1)) + "\n")
-	}
-	return b.String()
+	return text
 }
 
 // summary counts the claims by state.

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -33,33 +31,24 @@ func (s Section) Body() [][]string { return s.Table[1:] }
 
 // Formats returns what writes a document, by the name of the format.
 func Formats() map[string]func(io.Writer, Document) error {
-	return map[string]func(io.Writer, Document) error{"markdown": writeMarkdown, "html": writeHTML, "csv": writeCSV}
+	return map[string]func(io.Writer, Document) error{"text": writeText, "html": writeHTML}
 }
 
-// inCell escapes what Markdown would take for the end of a cell or for markup.
-var inCell = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`)
-
-func writeMarkdown(out io.Writer, d Document) error {
+func writeText(out io.Writer, d Document) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n", d.Title, strings.Join(d.Lead, "\n"))
+	b.WriteString(d.Title + "\n\n" + strings.Join(d.Lead, "\n") + "\n")
 	for _, s := range d.Sections {
-		fmt.Fprintf(&b, "\n## %s\n", s.Title)
+		b.WriteString("\n" + s.Title + "\n")
 		if s.Note != "" {
-			fmt.Fprintf(&b, "\n%s\n", s.Note)
+			b.WriteString(term.Wrap(s.Note, "  "))
 		}
+		rows := make([][]string, len(s.Table))
 		for i, row := range s.Table {
-			cells := make([]string, len(row))
-			for n, cell := range row {
-				cells[n] = inCell.Replace(term.Line(cell))
-			}
-			if i == 0 {
-				b.WriteString("\n")
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-			if i == 0 {
-				b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+			for _, cell := range row {
+				rows[i] = append(rows[i], term.Line(cell))
 			}
 		}
+		b.WriteString(term.Table("  ", rows))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -101,23 +90,3 @@ td { overflow-wrap: anywhere; border-bottom: 1px solid #ddd; font-variant-numeri
 `))
 
 func writeHTML(out io.Writer, d Document) error { return page.Execute(out, d) }
-
-// writeCSV writes the tables one below the other, each row with the title of its section first. What a table shows as "-" is an
-// empty cell.
-func writeCSV(out io.Writer, d Document) error {
-	w := csv.NewWriter(out)
-	for _, s := range d.Sections {
-		for _, row := range s.Table {
-			cells := []string{spreadsheetSafe(s.Title)}
-			for _, cell := range row {
-				if cell == "-" {
-					cell = ""
-				}
-				cells = append(cells, spreadsheetSafe(cell))
-			}
-			_ = w.Write(cells) // Flush keeps the error
-		}
-	}
-	w.Flush()
-	return w.Error()
-}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -141,44 +140,6 @@ func (e *Explanation) fillSchedule(request retry.Request, now time.Time) {
 
 // minutes are whole minutes, rounded up.
 func minutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
-
-// ExplainHelp words the rule as the policy has it: the documents' own words one by one, and how many other rules there are
-// of a kind.
-func ExplainHelp(tiss *retry.Policy) string {
-	words, others := map[retry.Class][]string{}, map[string]int{}
-	for i := range tiss.Rules {
-		rule := &tiss.Rules[i]
-		if label := rule.Label(); label != rule.ID {
-			words[rule.Class] = append(words[rule.Class], label)
-			continue
-		}
-		kind, _, _ := strings.Cut(rule.ID, ".")
-		others[kind]++
-	}
-	var more []string
-	for _, kind := range slices.Sorted(maps.Keys(others)) {
-		more = append(more, fmt.Sprintf("%s (%d)", kind, others[kind]))
-	}
-	return fmt.Sprintf(`Explains what the worker decides for an error text and a retry count: the
-decision, the rule that matched, and the waits ahead if the submission keeps
-failing. It asks no broker and changes nothing. --policy asks another policy
-than %s: a built-in one, or one of RETRY_POLICIES_FILE.
-
-The rule, policy %s, in this order:
-  1. retry count %d or more: stop, %s
-  2. the error is PERMANENT: stop, %s
-  3. no try fits before a deadline: stop, %s
-  4. the other side says when to come back: try again then
-  5. anything else: try again after the policy's wait
-
-The first rule that matches the text gives the class; without one it is
-%s. The words of the documents are PERMANENT
-%sand TRANSIENT
-%s%s`,
-		tiss.Name, tiss.Name, tiss.MaxRetries, retry.CodeMaxRetriesExceeded, retry.CodePermanentError, retry.CodeMaxRetriesExceeded, tiss.Unknown,
-		term.Wrap(strings.Join(words[retry.Permanent], ", "), "  "), term.Wrap(strings.Join(words[retry.Transient], ", "), "  "),
-		strings.TrimSpace(term.Wrap("Further rules, by kind: "+strings.Join(more, ", ")+". All of them in their order: worker policies "+tiss.Name, "")))
-}
 
 // Text words the explanation.
 func (e Explanation) Text() string {

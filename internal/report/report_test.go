@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -55,21 +54,10 @@ func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 	}, r.outcomes(english.Printer).Body(), "outcomes")
 }
 
-func TestMarkdownEscapesWhatOutsidersWrite(t *testing.T) {
-	var b strings.Builder
-	check.Must(t, writeMarkdown(&b, Document{Sections: []Section{{Table: [][]string{{"CLAIM"}, {`a\|b [x](http://y) &lt;<i> *_` + "`"}}}}}))
-	if want := `| a\\\|b \[x\](http://y) &amp;lt;&lt;i> \*\_` + "\\` |\n"; !strings.HasSuffix(b.String(), want) {
-		t.Errorf("got %s\nwant %s", b.String(), want)
-	}
-}
-
 func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 	for cell, want := range map[string]string{"": "", "-": "-", "-1+2": "'-1+2", "=1": "'=1", "+1": "'+1", "@x": "'@x", "CLM-1-1": "CLM-1-1"} {
 		check.Same(t, want, spreadsheetSafe(cell), "%q", cell)
 	}
-	var b strings.Builder
-	check.Must(t, writeCSV(&b, Document{Sections: []Section{{Title: "T", Table: [][]string{{"A", "B", "C"}, {"-", "- x", "1"}}}}}))
-	check.Same(t, "T,A,B,C\nT,,'- x,1\n", b.String(), "an empty cell")
 }
 
 func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {

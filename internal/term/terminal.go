@@ -71,14 +71,6 @@ func (p *Progress) Show(format string, args ...any) {
 	}
 }
 
-// Bar shows which part of the work is done, 0 to 1.
-func (p *Progress) Bar(work string, part float64) {
-	const width = 40
-	percent := int(100 * min(max(part, 0), 1))
-	full := percent * width / 100
-	p.Show("%s [%s%s] %3d %%", work, strings.Repeat("#", full), strings.Repeat(".", width-full), percent)
-}
-
 // Clear takes the line away.
 func (p *Progress) Clear() {
 	if p.out != nil {

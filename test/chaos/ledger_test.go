@@ -4,37 +4,35 @@ import (
 	"encoding/json"
 
 	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/test/suite"
 )
 
-const jobType = "analyze-retry"
-
-// ledger is what happened to the jobs of a row, by the broker's own records. It also holds what the broker refused: a
+// ledger is what happened to the jobs of a test, by the broker's own records. It also holds what the broker refused: a
 // second answer to a job that is gone must be the same as the first.
 type ledger struct {
-	broker    *broker
+	broker    *suite.Broker
 	seen      int
 	jobs      map[int64]*life
 	instances map[int64]*instance
+	// activated is how often a job was given out.
+	activated int
 	// texts are all messages that ended up at the broker, for people to see.
 	texts []string
 }
 
 // life is what happened to one job.
 type life struct {
-	instance int64
-	// created, timedOut: on the broker's clock, in milliseconds; how many locks ran out.
-	created  int64
+	answers []answer
+	// active says that a worker has it, by the broker's records; timedOut is how many of its locks ran out.
+	active   bool
 	timedOut int
 	// lookedAt says that it was given out last without its variables, by the search for jobs that cannot be delivered;
 	// lockedUntil is when that lock ends, on the broker's clock.
 	lookedAt    bool
 	lockedUntil int64
-	answers     []answer
-	// fate is the event that ended the job, or INCIDENT; "" while it is open. ended is when, on the broker's clock.
+	// fate is the event that ended the job, or INCIDENT; "" while it is open.
 	fate      string
-	ended     int64
 	incidents int
-	message   string // of the last incident
 }
 
 // answer is one command about a job that the broker was sent, taken or not.
@@ -42,7 +40,7 @@ type answer struct {
 	intent  string // COMPLETE, THROW_ERROR, FAIL
 	payload string // all that the command carried
 	value   jobValue
-	// late: it was sent after a lock of the job had run out, and not by a look under a lock that it had just got.
+	// late: it was sent after a lock of the job had run out, and not under a lock that the search has just got.
 	late bool
 }
 
@@ -52,17 +50,14 @@ type instance struct {
 	incidents int
 }
 
-// jobValue is the value of a record about a job.
+// jobValue is what the command about a job carries.
 type jobValue struct {
-	Type               string          `json:"type"`
-	ProcessInstanceKey int64           `json:"processInstanceKey"`
-	Retries            int32           `json:"retries"`
-	ErrorMessage       string          `json:"errorMessage"`
-	ErrorCode          string          `json:"errorCode"`
-	Variables          json.RawMessage `json:"variables"`
+	Retries                 int32
+	ErrorMessage, ErrorCode string
+	Variables               json.RawMessage
 }
 
-func newLedger(b *broker) *ledger {
+func newLedger(b *suite.Broker) *ledger {
 	return &ledger{broker: b, jobs: map[int64]*life{}, instances: map[int64]*instance{}}
 }
 
@@ -80,106 +75,92 @@ func (l *ledger) update() error {
 	return nil
 }
 
-// fields are the parts of a record's value that the ledger reads; which ones are set depends on the type of value.
-type fields struct {
-	jobValue
-	BpmnElementType string
-	JobKey          int64
-	JobKeys         []int64
-	Timeout         int64
-	Jobs            []struct{ Variables map[string]json.RawMessage }
-}
-
 func (l *ledger) take(r *cluster.Record) error {
 	switch r.ValueType {
 	case "JOB", "JOB_BATCH", "INCIDENT", "PROCESS_INSTANCE":
 	default:
 		return nil
 	}
-	var v fields
+	var v struct {
+		jobValue
+		Type, BpmnElementType               string
+		ProcessInstanceKey, JobKey, Timeout int64
+		JobKeys                             []int64
+		Jobs                                []struct{ Variables map[string]json.RawMessage }
+	}
 	if err := json.Unmarshal(r.Value, &v); err != nil {
 		return err
 	}
-	switch what := r.ValueType + " " + r.RecordType + " " + r.Intent; what {
-	case "JOB EVENT CREATED":
-		if v.Type == jobType {
-			l.jobs[r.Key] = &life{instance: v.ProcessInstanceKey, created: r.Timestamp}
-		}
-	case "JOB_BATCH EVENT ACTIVATED":
+	job := l.jobs[r.Key]
+	switch what := r.ValueType + " " + r.RecordType + " " + r.Intent; {
+	case what == "JOB EVENT CREATED" && v.Type == "analyze-retry":
+		l.jobs[r.Key] = &life{}
+	case what == "JOB_BATCH EVENT ACTIVATED":
 		for i, key := range v.JobKeys {
 			if j := l.jobs[key]; j != nil {
+				l.activated++
+				j.active = true
 				j.lookedAt, j.lockedUntil = len(v.Jobs[i].Variables) == 0, r.Timestamp+v.Timeout
 			}
 		}
-	case "INCIDENT EVENT CREATED":
-		l.takeIncident(r, &v)
-	default:
-		if j := l.jobs[r.Key]; r.ValueType == "JOB" && j != nil {
-			return l.takeJob(j, r, &v)
+	case what == "INCIDENT EVENT CREATED":
+		l.texts = append(l.texts, v.ErrorMessage)
+		if i := l.instances[v.ProcessInstanceKey]; i != nil {
+			i.incidents++
 		}
-		if r.ValueType == "PROCESS_INSTANCE" && v.BpmnElementType == "PROCESS" {
-			l.takeInstance(r)
+		if j := l.jobs[v.JobKey]; j != nil {
+			j.incidents++
+			j.fate = "INCIDENT"
 		}
+	case r.ValueType == "JOB" && job != nil:
+		l.takeJob(job, r, v.jobValue)
+	case v.BpmnElementType == "PROCESS" && r.RecordType == "EVENT" && r.Intent == "ELEMENT_ACTIVATED":
+		l.instances[r.Key] = &instance{}
+	case v.BpmnElementType == "PROCESS" && r.RecordType == "EVENT" && r.Intent == "ELEMENT_COMPLETED":
+		l.instances[r.Key].ended = true
 	}
 	return nil
 }
 
-func (l *ledger) takeJob(j *life, r *cluster.Record, v *fields) error {
+func (l *ledger) takeJob(j *life, r *cluster.Record, v jobValue) {
 	switch r.RecordType + " " + r.Intent {
 	case "COMMAND COMPLETE", "COMMAND THROW_ERROR", "COMMAND FAIL":
-		payload, err := json.Marshal(struct {
-			Retries                 int32
-			ErrorMessage, ErrorCode string
-			Variables               json.RawMessage
-		}{v.Retries, v.ErrorMessage, v.ErrorCode, v.Variables})
-		if err != nil {
-			return err
-		}
+		payload, _ := json.Marshal(v) // it has just been read
 		looked := j.lookedAt && r.Timestamp <= j.lockedUntil
-		j.answers = append(j.answers, answer{r.Intent, string(payload), v.jobValue, j.timedOut > 0 && !looked})
-		if v.ErrorMessage != "" {
-			l.texts = append(l.texts, v.ErrorMessage)
-		}
+		j.answers = append(j.answers, answer{r.Intent, string(payload), v, j.timedOut > 0 && !looked})
+		l.texts = append(l.texts, v.ErrorMessage)
 	case "EVENT TIMED_OUT":
+		j.active = false
 		j.timedOut++
 	case "EVENT COMPLETED", "EVENT ERROR_THROWN", "EVENT CANCELED":
-		j.fate, j.ended = r.Intent, r.Timestamp
-	}
-	return nil
-}
-
-func (l *ledger) takeIncident(r *cluster.Record, v *fields) {
-	if i := l.instances[v.ProcessInstanceKey]; i != nil {
-		i.incidents++
-		l.texts = append(l.texts, v.ErrorMessage)
-	}
-	if j := l.jobs[v.JobKey]; j != nil {
-		j.incidents++
-		j.message = v.ErrorMessage
-		if j.fate == "" {
-			j.fate, j.ended = "INCIDENT", r.Timestamp
-		}
+		j.active, j.fate = false, r.Intent
 	}
 }
 
-func (l *ledger) takeInstance(r *cluster.Record) {
-	switch i := l.instances[r.Key]; {
-	case r.RecordType != "EVENT":
-	case r.Intent == "ELEMENT_ACTIVATED":
-		l.instances[r.Key] = &instance{}
-	case i != nil && (r.Intent == "ELEMENT_COMPLETED" || r.Intent == "ELEMENT_TERMINATED"):
-		i.ended = true
+// count adds up a figure of all jobs.
+func (l *ledger) count(of func(*life) int) (n int) {
+	for _, j := range l.jobs {
+		n += of(j)
 	}
+	return n
 }
 
 // open is how many jobs have come to no end yet.
-func (l *ledger) open() (n int) {
-	for _, j := range l.jobs {
+func (l *ledger) open() int {
+	return l.count(func(j *life) int {
 		if j.fate == "" {
-			n++
+			return 1
 		}
-	}
-	return n
+		return 0
+	})
+}
+
+// timedOut is how many locks ran out.
+func (l *ledger) timedOut() int { return l.count(func(j *life) int { return j.timedOut }) }
+
+// again is how many answers were sent a second time or later.
+func (l *ledger) again() int {
+	return l.count(func(j *life) int { return max(0, len(decisions(j.answers))-1) })
 }
 
 // unfinished is how many process instances have neither ended nor an incident.
@@ -188,22 +169,6 @@ func (l *ledger) unfinished() (n int) {
 		if !i.ended && i.incidents == 0 {
 			n++
 		}
-	}
-	return n
-}
-
-// timedOut is how many locks ran out.
-func (l *ledger) timedOut() (n int) {
-	for _, j := range l.jobs {
-		n += j.timedOut
-	}
-	return n
-}
-
-// again is how many answers were sent a second time or later.
-func (l *ledger) again() (n int) {
-	for _, j := range l.jobs {
-		n += max(0, len(decisions(j.answers))-1)
 	}
 	return n
 }

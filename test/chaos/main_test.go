@@ -1,3 +1,8 @@
+// Package chaos breaks the worker, the broker, the network and the store on purpose, on real parts, and checks after
+// every fault that nothing was lost, decided twice, forgotten or given away (invariants_test.go).
+//
+// Each test is for one guard, which the comment above it names together with how the test was seen to fail without it. A
+// test also counts its fault and fails where none happened. SOAK=1h lets TestSoak run for so long instead of a minute.
 package chaos
 
 import (
@@ -14,16 +19,8 @@ import (
 // binary is the worker under test.
 var binary string
 
-// long says that the long form of every row is asked for.
-var long = os.Getenv("CHAOS") == "long"
-
-// either is a figure of a row: the one of the short form or that of the long one.
-func either(short, inLong int) int {
-	if long {
-		return inLong
-	}
-	return short
-}
+// lanes run tests next to each other: most of the time a test waits.
+var lanes = suite.NewLanes(3, nil)
 
 func TestMain(m *testing.M) {
 	os.Exit(suite.Run("chaos", func(dir string) (int, error) {
@@ -32,7 +29,6 @@ func TestMain(m *testing.M) {
 			return 1, err
 		}
 		code := devpostgres.Main{M: m}.Run()
-		table.print()
 		return code, goleak.Find()
 	}))
 }

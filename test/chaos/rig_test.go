@@ -1,106 +1,115 @@
 package chaos
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/testing/process"
+	"hospital.example/analyze-retry/internal/audit/postgres"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/redacttest"
 	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // patience bounds every wait for something that is to happen. Most take seconds; a machine may be busy.
 const patience = 3 * time.Minute
 
-// setup says what a row needs.
-type setup struct {
-	row  int
-	what string
-	// store is sqlite or postgres.
-	store string
-	// busy is for rows that keep the machine busy: one runs at a time, next to one that mostly waits.
-	busy bool
-	// brokerFaults are the broker's faults from its start, see gateway.InjectText.
-	brokerFaults string
-}
+// The stores that a test is run on.
+const (
+	inSQLite   = "sqlite"
+	inPostgres = "postgres"
+)
 
-// rig is the stage of one row: a broker, a proxy before it, a store, the workers, what was started and what became of it.
+// The models: many jobs of one process instance, and one job with an end for each way it can go.
+const (
+	manyTasks = "ChaosFlood"
+	oneTask   = "OneTask"
+)
+
+// slowBroker is a pause before each command, as long as a broker needs that syncs it to a disk: what makes locks run out
+// under load.
+const slowBroker = "pace=4ms"
+
+// rig is the stage of one test: a broker, a proxy before it, a store, the workers, and what was started.
 type rig struct {
 	*testing.T
-	setup
-	name    string // of the row and its store, part of the claims' IDs
 	dir     string
-	broker  *broker
+	broker  *suite.Broker
 	proxy   *proxy.Proxy // the workers' way to the broker
-	store   store
+	url     string       // of the store
+	keyFile string
+	secret  *audit.Secret
 	ledger  *ledger
-	queue   *queue // nil where the row has none
 	workers []*worker
-	binary  string       // what is started as a worker; "" is the worker under test
-	started atomic.Int64 // process instances
-
-	mu     sync.Mutex
-	claims map[string]claim
-	// cancelled are the process instances that the row itself has cancelled.
-	cancelled map[int64]bool
-	// faults says what the row did and how often.
-	faults string
-	// repeated is how many events the queue has more than once; invariants counts them.
-	repeated int
-	// mayHang says that handlers hang for ever in this row, so that goroutines are left.
-	mayHang bool
-	// oddClaims says that the IDs of the claims say nothing in this row.
-	oddClaims bool
+	queue   *queue // nil where events stay in the outbox
+	claims  map[string]claim
+	started int // process instances
 }
 
-// onBothStores runs a row on SQLite and on PostgreSQL.
-func onBothStores(t *testing.T, s setup, row func(*rig)) {
-	t.Helper()
-	t.Parallel()
-	for _, store := range []string{inSQLite, inPostgres} {
-		t.Run(store, func(t *testing.T) {
-			of := s
-			of.store = store
-			row(newRig(t, of))
-		})
-	}
+// claim is the input of one job, and what must be decided about it.
+type claim struct {
+	ID         string `json:"claimId"`
+	Error      string `json:"submissionError"`
+	RetryCount int    `json:"retryCount"`
+	kind       audit.Kind
 }
 
-// each runs a row for each of its cases, by name.
-func each[C any](t *testing.T, s setup, cases map[string]C, row func(*rig, C)) {
-	t.Helper()
-	t.Parallel()
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			of := s
-			of.what += name
-			row(newRig(t, of), c)
-		})
-	}
-}
+// canaries are the error texts of all claims, each with invented personal data in it that must turn up nowhere.
+var canaries = redacttest.Take(4, 400)
 
-// newRig sets the stage, once a lane is free. When the test is over its line goes into the table.
-func newRig(t *testing.T, s setup) *rig {
+// newRig sets the stage, once a lane is free. A test that is busy keeps the machine busy. The faults are the broker's, see
+// [gateway.Gateway.InjectText].
+func newRig(t *testing.T, store string, busy bool, faults string) *rig {
 	t.Helper()
-	lanes.Take(t, s.busy)
-	r := &rig{
-		T: t, setup: s, name: fmt.Sprintf("%d-%s", s.row, s.store), dir: t.TempDir(),
-		claims: map[string]claim{}, cancelled: map[int64]bool{},
-	}
-	began := time.Now()
-	r.broker = startBroker(t, s.brokerFaults)
-	t.Cleanup(func() { table.add(t, r.row, r.what+" ("+r.setup.store+")", r.faults, began) })
+	lanes.Take(t, busy)
+	r := &rig{T: t, dir: t.TempDir(), claims: map[string]claim{}}
 	var err error
-	r.proxy, err = proxy.Start(r.broker.Address(), uint64(s.row))
+	r.broker, err = suite.StartBroker(t.Context(), cluster.Options{Faults: faults},
+		"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")
 	r.must(err)
-	t.Cleanup(func() { r.check(r.proxy.Close()) })
-	r.store = newStore(r)
+	t.Cleanup(func() { r.check(r.broker.Close()) })
 	r.ledger = newLedger(r.broker)
+	r.proxy = r.before(r.broker.Address())
+	r.secret, err = audit.NewSecret()
+	r.must(err)
+	r.keyFile = filepath.Join(r.dir, "audit.key")
+	r.must(r.secret.Save(r.keyFile))
+	r.url = "sqlite://" + filepath.Join(r.dir, "analyze-retry.db")
+	if store == inPostgres {
+		r.url = devpostgres.Database(t)
+	}
 	return r
+}
+
+// onBothStores runs a test on SQLite and on PostgreSQL.
+func onBothStores(t *testing.T, test func(*testing.T, string)) {
+	t.Helper()
+	for _, store := range []string{inSQLite, inPostgres} {
+		t.Run(store, func(t *testing.T) { test(t, store) })
+	}
+}
+
+// before starts a proxy before an address.
+func (r *rig) before(address string) *proxy.Proxy {
+	r.Helper()
+	p, err := proxy.Start(address)
+	r.must(err)
+	r.Cleanup(func() { r.check(p.Close()) })
+	return p
 }
 
 func (r *rig) must(err error) {
@@ -121,31 +130,23 @@ func (r *rig) check(err error) {
 func (r *rig) happened(n int, what string) {
 	r.Helper()
 	if n <= 0 {
-		r.Errorf("the row proves nothing: %d %s", n, what)
+		r.Errorf("the test proves nothing: %d %s", n, what)
 	}
-	if r.faults != "" {
-		r.faults += ", "
-	}
-	r.faults += fmt.Sprintf("%d %s", n, what)
+	r.Logf("%d %s", n, what)
 }
 
-// until waits for a condition that is to come true within patience, and returns how long it took.
-func (r *rig) until(what string, done func() bool) time.Duration {
+// until waits for a condition that is to come true within patience.
+func (r *rig) until(what string, done func() bool) {
 	r.Helper()
-	began := time.Now()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick, late := time.NewTicker(20*time.Millisecond), time.After(patience)
 	defer tick.Stop()
 	for !done() {
 		select {
 		case <-tick.C:
-		case <-r.Context().Done():
-			r.Fatalf("%s: the test is over", what)
-		}
-		if time.Since(began) > patience {
+		case <-late:
 			r.Fatalf("not within %v: %s", patience, what)
 		}
 	}
-	return time.Since(began)
 }
 
 // pass lets time go by in which a fault is in place.
@@ -156,6 +157,72 @@ func (r *rig) pass(d time.Duration) {
 	}
 }
 
+// chunk is how many claims make one process instance with many jobs, all to be retried, and some with one.
+const (
+	chunk       = 200
+	chunkSingle = 22
+)
+
+// submit starts the process instances of n new claims, a chunk at a time, and returns when the broker has them all. The
+// singles are the last of each chunk: permanent errors, some with no retries left, and one with an invalid input.
+func (r *rig) submit(n int) {
+	r.Helper()
+	for from := 0; from < n; from += chunk {
+		some := min(chunk, n-from)
+		many := make([]claim, 0, some)
+		for i := range some {
+			number := len(r.claims)
+			c := claim{fmt.Sprintf("CLM-%d-1", 1000+number), passing[number%len(passing)], number % 5, audit.KindRetry}
+			switch last := some - i; {
+			case last > chunkSingle:
+			case last > 8:
+				c.Error, c.kind = permanent[number%len(permanent)], audit.KindPermanent
+			case last > 2:
+				c.RetryCount, c.kind = 5, audit.KindExhausted
+			case last > 1:
+				c.RetryCount, c.kind = -1, audit.KindRejected
+			}
+			r.claims[c.ID] = c
+			if some-i > chunkSingle {
+				many = append(many, c)
+			} else {
+				r.create(oneTask, c)
+			}
+		}
+		if len(many) > 0 {
+			r.create(manyTasks, map[string]any{"claims": many})
+		}
+	}
+}
+
+// passing and permanent are the texts by what the rule makes of them.
+var passing, permanent = sortTexts()
+
+func sortTexts() (passing, permanent []string) {
+	tiss := policy.BuiltIn("tiss")
+	for _, c := range canaries {
+		if tiss.Classify(c.Text).Class == retry.Permanent {
+			permanent = append(permanent, c.Text)
+		} else {
+			passing = append(passing, c.Text)
+		}
+	}
+	return passing, permanent
+}
+
+// create starts a process instance.
+func (r *rig) create(process string, variables any) {
+	r.Helper()
+	text, err := json.Marshal(variables)
+	r.must(err)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	_, err = r.broker.CreateProcessInstance(ctx,
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: process, Version: -1, Variables: string(text)})
+	r.must(err)
+	r.started++
+}
+
 // look brings the ledger up to date.
 func (r *rig) look() *ledger {
 	r.Helper()
@@ -163,58 +230,106 @@ func (r *rig) look() *ledger {
 	return r.ledger
 }
 
-// untilDone waits until every claim has become a job and every job has come to an end.
-func (r *rig) untilDone() {
-	r.Helper()
-	defer func() {
-		if r.Failed() {
-			r.Logf("%d claims, %d jobs, %d open; %d instances started, %d seen, %d unfinished",
-				len(r.claims), len(r.ledger.jobs), r.ledger.open(), r.started.Load(), len(r.ledger.instances), r.ledger.unfinished())
-		}
-	}()
-	r.until("all jobs come to an end", func() bool {
-		l := r.look()
-		return len(l.jobs) >= len(r.claims) && l.open() == 0 && len(l.instances) >= int(r.started.Load()) && l.unfinished() == 0
-	})
-}
-
-// done is how many jobs have come to an end.
+// done is how many jobs have come to an end, open how many claims have not.
 func (r *rig) done() int {
 	r.Helper()
 	l := r.look()
 	return len(l.jobs) - l.open()
 }
 
+func (r *rig) open() int {
+	r.Helper()
+	return len(r.claims) - r.done()
+}
+
+// untilAtWork keeps so many claims ahead of the workers, and waits until they have done some more of them.
+func (r *rig) untilAtWork(ahead int) {
+	r.Helper()
+	if r.open() < ahead {
+		r.submit(ahead)
+	}
+	done := r.done()
+	r.until("the workers are at work", func() bool { return r.done() > done })
+}
+
+// untilDone waits until every claim has become a job and every job has come to an end.
+func (r *rig) untilDone() {
+	r.Helper()
+	defer func() {
+		if r.Failed() {
+			r.Logf("%d claims, %d jobs, %d open; %d instances started, %d seen, %d unfinished", len(r.claims),
+				len(r.ledger.jobs), r.ledger.open(), r.started, len(r.ledger.instances), r.ledger.unfinished())
+		}
+	}()
+	r.until("all jobs come to an end", func() bool {
+		l := r.look()
+		return len(l.jobs) >= len(r.claims) && l.open() == 0 && len(l.instances) >= r.started && l.unfinished() == 0
+	})
+}
+
+// read opens the store for reading while something is done with it.
+func (r *rig) read(do func(audit.Store) error) {
+	r.Helper()
+	var s audit.Store
+	var err error
+	if path, is := strings.CutPrefix(r.url, "sqlite://"); is {
+		s, err = sqlite.OpenReadOnly(r.Context(), path, "")
+	} else {
+		s, err = postgres.OpenReadOnly(r.Context(), r.url, "")
+	}
+	r.must(err)
+	r.must(errors.Join(do(s), s.Close()))
+}
+
 // records returns all that is in the store. A worker may be writing to it.
 func (r *rig) records() (all []audit.Record) {
 	r.Helper()
-	s := r.store.open(r)
-	defer func() { r.check(s.Close()) }()
-	r.must(s.Between(r.Context(), time.Unix(0, 0), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), func(record *audit.Record) error {
-		all = append(all, *record)
-		return nil
-	}))
+	r.read(func(s audit.Store) error {
+		end := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+		return s.Between(r.Context(), time.Unix(0, 0), end, func(record *audit.Record) error {
+			all = append(all, *record)
+			return nil
+		})
+	})
 	return all
 }
 
-// stopAll stops the workers that still run. Each must end by itself, in time and well.
-func (r *rig) stopAll() {
+// backlog is how many events no queue has acknowledged.
+func (r *rig) backlog() (n int) {
 	r.Helper()
-	for _, w := range r.workers {
-		if w.Alive() {
-			w.stops()
-		}
-	}
+	r.read(func(s audit.Store) error {
+		waiting, _, err := s.Backlog(r.Context())
+		n = int(waiting)
+		return err
+	})
+	return n
 }
 
-// killAll ends what is left of the workers when the test is over.
-func (r *rig) killAll() {
-	var errs []error
-	for _, w := range r.workers {
-		errs = append(errs, w.Kill())
-		if r.Failed() {
-			r.Logf("the log of worker %d ends with:\n%s", w.PID(), process.LogTail(w.log))
-		}
-	}
-	r.check(errors.Join(errs...))
+// path is the file of a SQLite store.
+func (r *rig) path() string { return strings.TrimPrefix(r.url, "sqlite://") }
+
+// alive are the workers that run.
+func (r *rig) alive() []*worker {
+	return slices.DeleteFunc(slices.Clone(r.workers), func(w *worker) bool { return !w.Alive() })
+}
+
+// losesReplies has a proxy swallow what comes back until it has swallowed some, and resets the connections.
+func (r *rig) losesReplies(p *proxy.Proxy) {
+	r.Helper()
+	before := p.Counts().Swallowed[proxy.ToClient]
+	p.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
+	r.until("replies are swallowed", func() bool { return p.Counts().Swallowed[proxy.ToClient] > before })
+	p.Set(proxy.Faults{})
+	p.ResetAll()
+}
+
+// losesPolls has the broker give jobs to a connection that looks open and delivers nothing, and resets it later.
+func (r *rig) losesPolls() {
+	r.Helper()
+	activated := r.look().activated
+	r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
+	r.submit(5)
+	r.until("the broker gives jobs to the dead connection", func() bool { return r.look().activated > activated })
+	r.proxy.ResetAll()
+	r.proxy.Set(proxy.Faults{})
 }

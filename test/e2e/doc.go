@@ -2,8 +2,7 @@
 // Camunda cluster, or a cluster that the environment names (cluster.FromEnv).
 //
 // What the tests claim about an outcome is what the cluster holds: the jobs that follow, the records it exported, its
-// variables, never what the worker says about itself. A test prints what it leaves out because the cluster under test or
-// the transport lacks it (suite.LeavesOut).
+// variables, never what the worker says about itself.
 //
 // Tests run next to each other, each in a lane with an engine of its own, whose clock it moves.
 package e2e

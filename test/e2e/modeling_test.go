@@ -19,8 +19,8 @@ func TestProcessWiredByThePageRuns(t *testing.T) {
 		s.must(s.broker.Deploy(t.Context(), "../../bpmn/"+form+".form"))
 	}
 	for process, tasks := range map[string][2]string{
-		"ClaimsProcess":       {"Review claim", "Correct data"},
-		"ProcessoDeCobrancas": {"Revisar cobrança", "Corrigir dados"},
+		"ClaimsProcess":    {"Review claim", "Correct data"},
+		"ProcessoDeContas": {"Revisar conta", "Corrigir dados"},
 	} {
 		file := filepath.Join(folder, process+".bpmn")
 		s.must(s.broker.Deploy(t.Context(), file))

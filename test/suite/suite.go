@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"slices"
-	"testing"
 	"time"
 )
 
@@ -56,13 +55,6 @@ func Get(ctx context.Context, address, path string) (status int, text string) {
 		return 0, err.Error()
 	}
 	return response.StatusCode, string(body)
-}
-
-// LeavesOut prints what a test does not look at, because the cluster under test lacks it, and why. go test -v
-// shows it.
-func LeavesOut(t *testing.T, format string, args ...any) {
-	t.Helper()
-	fmt.Fprintf(os.Stderr, "left out: %s: %s\n", t.Name(), fmt.Sprintf(format, args...))
 }
 
 // BuildWorker builds the worker under test, with further flags of the compiler. It has the race detector if

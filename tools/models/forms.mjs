@@ -31,19 +31,17 @@ const refused = {
   retryDecision: {
     policy: 'tiss', ruleId: 'tiss.glosa', matchedCode: '1011', matchedMeaning: 'IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE', reason: 'PERMANENT',
   },
-  decisionProblem: 'A decisão “Reenviar” não existe. Escolha reenviar (RESUBMIT), corrigir (CORRECT) ou desistir (ABANDON) e informe a justificativa.',
+  decisionProblem: 'A decisão “Reenviar” não existe. Escolha reenviar (RESUBMIT), corrigir (CORRECT) ou abandonar (ABANDON) e informe a justificativa.',
 };
 
 const why = 'A operadora confirmou por telefone que o portal voltou.';
 
 const pictures = [
   { name: 'form-review-claim', form: 'review-claim', data: { ...exhausted, manualDecision: 'RESUBMIT', justification: why, decidedBy: 'maria.silva' } },
-  { name: 'form-empty', form: 'review-claim', data: { claimId: exhausted.claimId, originalError: exhausted.originalError }, submit: true },
   {
     name: 'form-correct-data', form: 'correct-data',
     data: { ...refused, manualDecision: 'CORRECT', justification: 'Carteirinha corrigida conforme o cadastro.', correctedData: { numeroCarteira: '00112233445566778' } },
   },
-  { name: 'form-review-job', form: 'review-job', data: { ...exhausted, claimId: 'CLM-JOB-17', manualDecision: 'RESUBMIT', justification: why } },
 ];
 
 async function schemas() {

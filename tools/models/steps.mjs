@@ -20,7 +20,7 @@ const texts = {
     record: 'Record outcome', exhausted: 'Error MAX_RETRIES_EXCEEDED', permanent: 'Error PERMANENT_ERROR', question: 'Send again?',
   },
   'pt-BR': {
-    process: 'ProcessoDeCobrancas', suffix: '-pt', submit: 'Enviar com retentativas', review: 'Revisar cobrança', correct: 'Corrigir dados',
+    process: 'ProcessoDeContas', suffix: '-pt', submit: 'Enviar com retentativas', review: 'Revisar conta', correct: 'Corrigir dados',
     record: 'Registrar desfecho', exhausted: 'Erro MAX_RETRIES_EXCEEDED', permanent: 'Erro PERMANENT_ERROR', question: 'Reenviar?',
   },
 };

@@ -88,7 +88,7 @@ func TestAKilledServerLosesNothingAcknowledged(t *testing.T) {
 func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 	tb.Helper()
 	server := devpostgres.Shared(tb).Address()
-	p, err := proxy.Start(server, 1)
+	p, err := proxy.Start(server)
 	check.Must(tb, err)
 	tb.Cleanup(func() { check.Must(tb, p.Close()) })
 	return strings.Replace(address, server, p.Address(), 1), p

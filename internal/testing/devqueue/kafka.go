@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -104,12 +103,10 @@ func (k *Kafka) Records(ctx context.Context, topic string) (records []*kgo.Recor
 		return nil, err
 	}
 	defer client.Close()
-	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topic)
-	if err = errors.Join(err, ends.Error()); err != nil {
-		return nil, err
-	}
 	left := int64(0)
-	ends.Each(func(end kadm.ListedOffset) { left += end.Offset })
+	for _, partition := range k.PartitionInfos(topic) {
+		left += partition.HighWatermark
+	}
 	for int64(len(records)) < left {
 		fetches := client.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {

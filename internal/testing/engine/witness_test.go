@@ -48,7 +48,7 @@ func readWitnessed(t *testing.T, line []byte) (r witnessed) {
 // an incident, and one that used up all its retries. It is the only log of a real broker here. Do not make it
 // anew from the engine.
 func TestEngineRecordsWhatARealBrokerRecorded(t *testing.T) {
-	raw, err := os.ReadFile("../../../cmd/sandbox/demo/history/testdata/records.jsonl")
+	raw, err := os.ReadFile("testdata/witness/records.jsonl")
 	check.Must(t, err)
 	check.Same(t, "f8d4a62b5d017b9603a4e9d669358ccefa55ea8a96174d00d4aeecdc42dc2b21",
 		fmt.Sprintf("%x", sha256.Sum256(raw)), "sha256 of the log, which nobody may change")

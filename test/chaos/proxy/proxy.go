@@ -4,11 +4,9 @@ package proxy
 
 import (
 	"context"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Direction is one of the two ways through the proxy.
@@ -25,12 +23,6 @@ const (
 type Faults struct {
 	// Refuse resets every new connection before a byte of it is forwarded. Open ones go on.
 	Refuse bool
-	// Latency holds each piece of data back for so long, and Jitter for up to so much longer, evenly drawn from the seed.
-	// Their order stays.
-	Latency, Jitter time.Duration
-	// ResetShare is the share of the pieces of data, 0 to 1, at which their connection is reset, drawn from the seed. Such
-	// a piece is lost.
-	ResetShare float64
 	// BlackHole, per direction: data are no longer read, and the connection stays open. When it ends, what waited
 	// arrives. The sender sees its buffers fill up; the receiver sees silence. Both directions: a half-open connection.
 	BlackHole [2]bool
@@ -44,43 +36,35 @@ type Faults struct {
 
 // Counts is what the proxy did since it started.
 type Counts struct {
-	// Bytes that were forwarded, per direction.
-	Bytes [2]int64
 	// Refused connections, by the fault or because the server was away.
 	Refused int64
-	// Delayed is the pieces of data that were held back.
-	Delayed int64
 	// BlackHoled is how often the data of a connection and direction were stopped.
 	BlackHoled [2]int64
 	// Swallowed bytes, per direction.
 	Swallowed [2]int64
 	// Cut connections, per direction.
 	Cut [2]int64
-	// Reset connections, by [Proxy.ResetAll] and by ResetShare.
-	Reset int64
 }
 
 // Proxy forwards connections to one address. Its methods are safe for concurrent use.
 type Proxy struct {
 	listener *net.TCPListener
+	target   string
 	ctx      context.Context // ends with the proxy
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
 
 	mu      sync.Mutex
-	target  string
 	faults  Faults
 	changed chan struct{} // closed when faults are set
-	random  *rand.Rand
 	links   map[*link]struct{}
 
-	refused, delayed, reset           atomic.Int64
-	bytes, blackHoled, swallowed, cut [2]atomic.Int64
+	refused                    atomic.Int64
+	blackHoled, swallowed, cut [2]atomic.Int64
 }
 
-// Start listens on a free port of loopback and forwards to target, host:port, without faults. The seed decides the
-// jitter.
-func Start(target string, seed uint64) (*Proxy, error) {
+// Start listens on a free port of loopback and forwards to target, host:port, without faults.
+func Start(target string) (*Proxy, error) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, err
@@ -88,7 +72,7 @@ func Start(target string, seed uint64) (*Proxy, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Proxy{
 		listener: listener, target: target, ctx: ctx, cancel: cancel,
-		changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 0)), links: map[*link]struct{}{},
+		changed: make(chan struct{}), links: map[*link]struct{}{},
 	}
 	p.running.Go(p.accept)
 	return p, nil
@@ -96,13 +80,6 @@ func Start(target string, seed uint64) (*Proxy, error) {
 
 // Address is where clients connect, host:port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
-
-// Retarget makes new connections go to another address. Open ones stay where they are.
-func (p *Proxy) Retarget(target string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.target = target
-}
 
 // Set replaces the faults, for open connections too.
 func (p *Proxy) Set(f Faults) {
@@ -123,7 +100,6 @@ func (p *Proxy) ResetAll() int {
 			n++
 		}
 	}
-	p.reset.Add(int64(n))
 	return n
 }
 
@@ -131,9 +107,7 @@ func (p *Proxy) ResetAll() int {
 func (p *Proxy) Counts() Counts {
 	both := func(c *[2]atomic.Int64) [2]int64 { return [2]int64{c[0].Load(), c[1].Load()} }
 	return Counts{
-		Bytes: both(&p.bytes), Refused: p.refused.Load(), Delayed: p.delayed.Load(),
-		BlackHoled: both(&p.blackHoled), Swallowed: both(&p.swallowed), Cut: both(&p.cut),
-		Reset: p.reset.Load(),
+		Refused: p.refused.Load(), BlackHoled: both(&p.blackHoled), Swallowed: both(&p.swallowed), Cut: both(&p.cut),
 	}
 }
 
@@ -170,13 +144,13 @@ func (p *Proxy) accept() {
 // serve forwards one connection until both directions have ended.
 func (p *Proxy) serve(client *net.TCPConn) {
 	p.mu.Lock()
-	target, refuse := p.target, p.faults.Refuse
+	refuse := p.faults.Refuse
 	p.mu.Unlock()
 	if refuse {
 		p.refuse(client)
 		return
 	}
-	conn, err := (&net.Dialer{}).DialContext(p.ctx, "tcp", target)
+	conn, err := (&net.Dialer{}).DialContext(p.ctx, "tcp", p.target)
 	if err != nil {
 		p.refuse(client)
 		return
@@ -210,24 +184,4 @@ func (p *Proxy) add(l *link) bool {
 func (p *Proxy) refuse(client *net.TCPConn) {
 	p.refused.Add(1)
 	abort(client)
-}
-
-// delay draws how long a piece of data is held back.
-func (p *Proxy) delay(f Faults) time.Duration {
-	if f.Jitter <= 0 {
-		return f.Latency
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return f.Latency + time.Duration(p.random.Int64N(int64(f.Jitter)+1))
-}
-
-// breaks draws whether a piece of data resets its connection.
-func (p *Proxy) breaks(f Faults) bool {
-	if f.ResetShare <= 0 {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.random.Float64() < f.ResetShare
 }

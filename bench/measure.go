@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
+	"hospital.example/analyze-retry/internal/testing/process"
+)
+
+// runTimeout bounds the run of one worker: one that loses a job would keep it open for ever.
+const runTimeout = 3 * time.Minute
+
+// sample is what one worker did in one round. What the system does not say is 0.
+type sample struct {
+	// cpu is the CPU time of the worker's whole life by the jobs it worked, in microseconds; server that of PostgreSQL meanwhile.
+	cpu, server float64
+	// throughput is in jobs a second, from the first poll to the last answer.
+	throughput float64
+	// memory is the most that the worker held at a time, in MiB; start is from its start to its first poll, in milliseconds.
+	memory, start float64
+}
+
+// measure lets one worker work so many jobs on a store of its own, and checks every answer.
+func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, err error) {
+	gateway := enginetest.New()
+	defer gateway.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return s, err
+	}
+	gateway.Serve(listener)
+	claims := mixed(jobs)
+	queued := make([]enginetest.Job, jobs)
+	for i, c := range claims {
+		queued[i] = enginetest.Job{
+			Type: jobType, Variables: c.variables(), ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry",
+		}
+	}
+	keys := gateway.Add(queued...)
+
+	address := listener.Addr().String()
+	argv := append(b.pinned.prefix(), w.argv...)
+	// Nothing of the caller's environment: a GOGC or a GOMAXPROCS there would be measured.
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	if w.store != nil {
+		settings, err := w.store(ctx)
+		if err != nil {
+			return s, err
+		}
+		env = append(env, settings...)
+		env = append(env, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
+			"RETRY_MAX_JOBS_ACTIVE="+strconv.Itoa(maxJobsActive))
+	} else {
+		argv = append(argv, address)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	served, started := familyTicks(b.server.PID()), time.Now()
+	child, err := process.Start(cmd, false)
+	if err != nil {
+		return s, err
+	}
+	err = await(ctx, gateway, child, jobs)
+	s.memory = peak(child.PID())
+	_, stopped := child.Stop(context.WithoutCancel(ctx), 10*time.Second)
+	state := cmd.ProcessState
+	if err = errors.Join(err, stopped); err != nil || !state.Success() {
+		return s, fmt.Errorf("%v %w: %s", state, err, stderr.String()[max(0, stderr.Len()-2000):])
+	}
+	s.cpu = micros(state.UserTime()+state.SystemTime()) / float64(jobs)
+	s.server = float64(familyTicks(b.server.PID())-served) * tickMicros / float64(jobs)
+	first, last, err := checkCalls(gateway, w, keys, claims)
+	s.start, s.throughput = micros(first.Sub(started))/1000, float64(jobs)/last.Sub(first).Seconds()
+	return s, err
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+// await waits until all jobs are answered.
+func await(ctx context.Context, gateway *enginetest.Gateway, child *process.Process, jobs int) error {
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		counts := gateway.Counts()
+		switch {
+		case counts.Completed+counts.Thrown+counts.Incident >= jobs:
+			return nil
+		case !child.Alive():
+			return fmt.Errorf("ended by itself at %+v", counts)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("not done in time, at %+v: %w", counts, ctx.Err())
+		}
+	}
+}
+
+// checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and when the
+// last answer arrived.
+func checkCalls(gateway *enginetest.Gateway, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
+	open := make(map[int64]claim, len(keys))
+	for i, key := range keys {
+		open[key] = claims[i]
+	}
+	for _, call := range gateway.Calls() {
+		var key int64
+		var code, variables string
+		switch r := call.Request.(type) {
+		case *pb.ActivateJobsRequest:
+			if first.IsZero() {
+				first = call.At
+			}
+			continue
+		case *pb.CompleteJobRequest:
+			key, variables = r.JobKey, r.Variables
+		case *pb.ThrowErrorRequest:
+			key, code, variables = r.JobKey, r.ErrorCode, r.Variables
+		case *pb.FailJobRequest:
+			return first, last, fmt.Errorf("failed job %d: %s", r.JobKey, r.ErrorMessage)
+		default: // the worker asks for the topology
+			continue
+		}
+		c, is := open[key]
+		if !is {
+			return first, last, fmt.Errorf("answered job %d once more, or a job that does not exist", key)
+		}
+		delete(open, key)
+		if w.decides {
+			if err := c.check(code, variables); err != nil {
+				return first, last, err
+			}
+		}
+		last = call.At
+	}
+	if len(open) > 0 {
+		return first, last, fmt.Errorf("%d jobs were not answered", len(open))
+	}
+	return first, last, nil
+}
+
+// tickMicros is the unit of the CPU times in /proc, the same on all of Linux.
+const tickMicros = 1e6 / 100
+
+// familyTicks is the CPU time so far of a process and of its children, those that have ended included.
+func familyTicks(pid int) (total int64) {
+	sum := func(pid, fields int) {
+		if values := process.Stat(pid); len(values) > 11+fields {
+			for _, value := range values[11 : 11+fields] {
+				n, _ := strconv.ParseInt(value, 10, 64) // the kernel's own
+				total += n
+			}
+		}
+	}
+	sum(pid, 4)
+	for _, child := range process.Children(pid) {
+		sum(child, 2)
+	}
+	return total
+}
+
+// peak is the most memory that a process ever held at a time, in MiB.
+func peak(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // there is none but on Linux
+	kb, _ := strconv.ParseFloat(strings.TrimSuffix(field(string(text), "VmHWM:"), " kB"), 64)
+	return kb / 1024
+}
+
+// field returns the value of the line of a text in /proc that starts with the name.
+func field(text, name string) string {
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

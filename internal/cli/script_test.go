@@ -1,0 +1,177 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/ops"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+// leakless runs the tests and finds goroutines that they left behind.
+type leakless struct{ devpostgres.Main }
+
+func (m leakless) Run() int {
+	code := m.Main.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 1
+	}
+	return code
+}
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the system of the tests
+	testscript.Main(leakless{devpostgres.Main{M: m}}, map[string]func(){"worker": worker})
+}
+
+// worker is the program of the scripts: the command line, today. An output that does not suit a terminal is a failure of its
+// own.
+func worker() {
+	var out, complaints bytes.Buffer
+	args := os.Args[1:]
+	code := cli.RunAt(context.Background(), func() time.Time { return today }, args, &out, &complaints)
+	people := regexp.MustCompile(`^(history|kpi|explain|simulate|policies|models|redrive|audit|claims)\b`)
+	forPeople := people.MatchString(strings.Join(args, " ")) && !slices.Contains(args, "--csv")
+	if found := unfit(out.String(), forPeople) + unfit(complaints.String(), false); found != "" {
+		complaints.WriteString("does not suit a terminal: " + found)
+		code = 70
+	}
+	os.Stdout.WriteString(masked(out.String(), args))
+	os.Stderr.WriteString(masked(complaints.String(), args))
+	os.Exit(code)
+}
+
+// longWord is what no line can be broken at, such as a path or JSON.
+var longWord = regexp.MustCompile(`^[{"]|\S{30}`)
+
+// unfit returns the first line with which an output commands a terminal, or, if it is for people, that is wider than one.
+func unfit(output string, forPeople bool) string {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSuffix(line, "\n")
+		commands := strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) })
+		if commands || forPeople && utf8.RuneCountInString(line) > 80 && !longWord.MatchString(strings.TrimSpace(line)) {
+			return line
+		}
+	}
+	return ""
+}
+
+// masks hide what differs from one run to the next, and the versions of policies, so that a word more in one of them changes
+// no script.
+var masks = []struct {
+	hidden *regexp.Regexp
+	shown  string
+}{
+	{regexp.MustCompile(`(version |"policyVersion": ?"|"version": ?"|policy \w+ )[0-9a-f]{12}\b`), "${1}VERSION"},
+	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UUID"},
+	{regexp.MustCompile(`127\.0\.0\.1:[0-9]{4,5}\b`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`(\bkey |"key": ?")[0-9a-f]{16}\b`), "${1}KEY"},
+}
+
+var headMask = regexp.MustCompile(`"(at|signature)": ?"[^"]*"`)
+
+func masked(text string, args []string) string {
+	store := filepath.Dir(strings.TrimPrefix(os.Getenv("RETRY_DATABASE_URL"), "sqlite://"))
+	for _, dir := range []string{store, os.Getenv("WORK")} {
+		if filepath.IsAbs(dir) {
+			text = strings.ReplaceAll(text, dir, "$WORK")
+		}
+	}
+	for _, mask := range masks {
+		text = mask.hidden.ReplaceAllString(text, mask.shown)
+	}
+	if len(args) > 1 && args[0] == "audit" && args[1] != "export" { // the heads were signed when the test ran
+		text = headMask.ReplaceAllString(text, `"$1":"MASKED"`)
+	}
+	return text
+}
+
+// A script is a session: what a person types, and what the worker answers. It has these commands of its own:
+//
+//	store            a store with what happened in the week before today
+//	hospital [kind]  a broker, and a store whose stopped and waiting claims can be sent again
+//	ready [reason]   a worker that answers /readyz
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TZ", "UTC")
+			env.Setenv("MODELS", mustAbs("../modellint/testdata"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"store": func(ts *testscript.TestScript, _ bool, _ []string) {
+				setAll(ts, archived(t, week()).settings)
+			},
+			"hospital": func(ts *testscript.TestScript, _ bool, args []string) {
+				h := openHospital(t)
+				if len(args) > 0 {
+					h.waiting[usedUp] = audit.KindRedriven // as a model that knows redriveWait
+				}
+				setAll(ts, h.settings)
+			},
+			"ready": func(ts *testscript.TestScript, _ bool, args []string) {
+				setAll(ts, []string{"RETRY_HTTP_ADDRESS=" + serveReady(t, strings.Join(args, " "))})
+			},
+		},
+	})
+}
+
+func setAll(ts *testscript.TestScript, settings []string) {
+	for _, entry := range settings {
+		name, value, _ := strings.Cut(entry, "=")
+		ts.Setenv(name, value)
+	}
+}
+
+func mustAbs(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// serveReady serves what a worker serves that is not ready for a reason, or ready for none, and returns its address.
+func serveReady(t *testing.T, reason string) string {
+	t.Helper()
+	server, err := ops.New(ops.Options{
+		Address: "127.0.0.1:0", Metrics: prometheus.NewRegistry(), Logger: zap.NewNop(),
+		Ready: func(context.Context) error {
+			if reason != "" {
+				return errors.New(reason)
+			}
+			return nil
+		},
+	})
+	check.Must(t, err)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve() }()
+	t.Cleanup(func() { check.Must(t, errors.Join(server.Close(context.Background()), <-served)) })
+	return server.Addr()
+}

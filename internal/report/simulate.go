@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/simulate"
+	"hospital.example/analyze-retry/internal/term"
+)
+
+// Simulation is what simulate answers. Its JSON form is stable: names are added, never changed. Times are seconds since the
+// start of the simulation.
+type Simulation struct {
+	Claims  int               `json:"claims"`
+	Outages []simulatedOutage `json:"outages"`
+	Error   string            `json:"submissionError"`
+	// Policies are the policy and the one it is compared with.
+	Policies []simulatedPolicy `json:"policies"`
+
+	scenario simulate.Scenario
+}
+
+type simulatedOutage struct {
+	Begin int64 `json:"beginSeconds"`
+	End   int64 `json:"endSeconds"`
+}
+
+type simulatedPolicy struct {
+	Policy         string      `json:"policy"`
+	PolicyVersion  string      `json:"policyVersion"`
+	Classification retry.Class `json:"errorClassification"`
+	RuleID         string      `json:"ruleId"`
+	// The claims by how they end, all of them together.
+	AtOnce    int `json:"acceptedAtOnce"`
+	Survivors int `json:"survivors"`
+	Exhausted int `json:"exhausted"`
+	Deadline  int `json:"stoppedByDeadline"`
+	Permanent int `json:"stoppedAsPermanent"`
+	// Tries are all submissions, WastedTries the retries that were made in an outage.
+	Tries         int     `json:"tries"`
+	TriesPerClaim float64 `json:"triesPerClaim"`
+	WastedTries   int     `json:"wastedTries"`
+	// From a survivor's first failure to its acceptance; null where there is no survivor.
+	P50 *int64 `json:"timeToSuccessP50Seconds"`
+	P95 *int64 `json:"timeToSuccessP95Seconds"`
+	// The most retries within any minute.
+	LargestWave simulatedWave `json:"largestWave"`
+}
+
+type simulatedWave struct {
+	At      int64 `json:"atSeconds"`
+	Retries int   `json:"retries"`
+}
+
+// SimulationOf returns the answer about a scenario, without a policy.
+func SimulationOf(s simulate.Scenario) *Simulation {
+	answer := &Simulation{Claims: s.Claims, Error: s.Error, scenario: s}
+	for _, o := range s.Outages {
+		answer.Outages = append(answer.Outages, simulatedOutage{seconds(o.Begin), seconds(o.End)})
+	}
+	return answer
+}
+
+// Add adds how it went under a policy.
+func (s *Simulation) Add(p *retry.Policy, r *simulate.Result) {
+	one := simulatedPolicy{
+		Policy: p.Name, PolicyVersion: p.Version(), Classification: r.Class.Class, RuleID: r.Class.RuleID,
+		AtOnce: r.AtOnce, Survivors: r.Survivors,
+		Exhausted: r.Exhausted, Deadline: r.Deadline, Permanent: r.Permanent,
+		Tries: r.Tries, TriesPerClaim: float64(r.Tries) / float64(s.Claims), WastedTries: r.Wasted,
+		LargestWave: simulatedWave{seconds(r.Largest.At), r.Largest.Retries},
+	}
+	if r.Survivors > 0 {
+		p50, p95 := seconds(r.P50), seconds(r.P95)
+		one.P50, one.P95 = &p50, &p95
+	}
+	s.Policies = append(s.Policies, one)
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// Text words the simulation.
+func (s *Simulation) Text() string {
+	var down []string
+	for _, o := range s.scenario.Outages {
+		down = append(down, outageWords(o))
+	}
+	text := term.Wrap(fmt.Sprintf("%s submitted over %s; the insurer is down %s; every failure says %q.", term.Count(s.Claims, "claim"),
+		term.Span(s.scenario.Arrivals()), strings.Join(down, " and "), english.shown(s.Error)), "")
+	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "IN A MINUTE", "MEDIAN", "95 %"}}
+	for i := range s.Policies {
+		p := &s.Policies[i]
+		text += term.Wrap(fmt.Sprintf("Policy %s, version %s, takes the error for %s (rule %s).",
+			p.Policy, p.PolicyVersion, p.Classification, p.RuleID), "")
+		rows = append(rows, []string{
+			term.Shorten(p.Policy, 12), s.share(p.AtOnce + p.Survivors), s.share(p.Exhausted + p.Deadline + p.Permanent),
+			fmt.Sprint(p.WastedTries), fmt.Sprint(p.LargestWave.Retries), spanOrDash(p.P50), spanOrDash(p.P95),
+		})
+	}
+	return text + "\n" + term.Table("", rows) + `
+IN VAIN: retries in an outage. IN A MINUTE: the most retries within any minute.
+MEDIAN, 95 %: from the first failure to the acceptance.
+`
+}
+
+func outageWords(o simulate.Outage) string {
+	if o.Begin == 0 {
+		return "for " + term.Span(o.End)
+	}
+	return fmt.Sprintf("for %s from %s on", term.Span(o.End-o.Begin), term.Span(o.Begin))
+}
+
+// share is a number of claims and its part of all, which is 100 % only for all.
+func (s *Simulation) share(claims int) string {
+	if claims == s.Claims {
+		return fmt.Sprintf("%d (100 %%)", claims)
+	}
+	return fmt.Sprintf("%d (%.1f %%)", claims, min(100*float64(claims)/float64(s.Claims), 99.9))
+}
+
+func spanOrDash(seconds *int64) string {
+	if seconds == nil {
+		return "-"
+	}
+	return term.About(time.Duration(*seconds) * time.Second)
+}
