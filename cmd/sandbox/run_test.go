@@ -59,7 +59,7 @@ func TestDemoGoesAsItsFileSaysAndLeavesAStoreToAsk(t *testing.T) {
 	}
 	check.Contains(t, out, "All 17 claims went as examples/claims.yaml says: 5 ABANDONED, 1 INCIDENT, 11 SUBMITTED.")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	for i, want := range []string{"Claim CLM-2026-004214", "CLM-2026-004217", "# Resubmission of claims"} {
+	for i, want := range []string{"Claim CLM-2026-004214", "CLM-2026-004217", "Resubmission of claims, "} {
 		line := lines[len(lines)-3+i]
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 		cmd.Dir = "../.."

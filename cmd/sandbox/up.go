@@ -237,7 +237,7 @@ func (h *home) describe(out io.Writer) {
   gRPC gateway        %s   plaintext; for a worker of yours: ZEEBE_INSECURE_CONNECTION=true
                       RETRY_MAX_CLOCK_SKEW=87600h, for the clock is moved
   REST API            http://%s
-  clock and metrics   http://%s/actuator/clock and /actuator/prometheus
+  clock               http://%s/actuator/clock
   worker's metrics    http://%s/metrics
   logs and data       %s
 

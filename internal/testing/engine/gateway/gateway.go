@@ -50,12 +50,10 @@ type Gateway struct {
 	changed chan struct{} // closed at the next change
 	closed  bool
 	journal *journal                  // nil keeps nothing
-	counts  map[jobAction]int         // job events so far
 	http    map[*http.Server]struct{} // servers of the REST API and of the management port
 	// listeners are closed with the gateway: a server that has not begun to serve does not know its own.
 	listeners []net.Listener
-	// dropped counts requests, for the metrics; inFlight are those under way.
-	dropped, inFlight atomic.Int64
+	inFlight  atomic.Int64 // requests under way
 }
 
 // New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
@@ -66,7 +64,6 @@ func New(o Options) *Gateway {
 		engine:  engine.New(),
 		done:    make(chan struct{}),
 		changed: make(chan struct{}),
-		counts:  map[jobAction]int{},
 		http:    map[*http.Server]struct{}{},
 	}
 	g.engine.Out = g.record
@@ -187,7 +184,6 @@ var errClosed = status.Error(codes.Unavailable, "the gateway is closed")
 func (g *Gateway) Do(request any) (any, error) {
 	defer g.inFlight.Add(-1)
 	if n, limit := g.inFlight.Add(1), g.faults.most(); limit > 0 && n > limit {
-		g.dropped.Add(1)
 		return nil, status.Error(codes.ResourceExhausted,
 			"Expected to handle request, but resource exhausted: partition 1 is overloaded (backpressure)")
 	}

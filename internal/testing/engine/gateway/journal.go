@@ -65,7 +65,6 @@ func (g *Gateway) open(dir string) error {
 	if err := g.replay(path); err != nil {
 		return fmt.Errorf("repeat the commands of %s: %w", path, err)
 	}
-	clear(g.counts) // metrics count from the start of a process
 	g.flush()
 	g.journal.commands, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	return err

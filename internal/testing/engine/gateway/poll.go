@@ -103,7 +103,6 @@ func (g *Gateway) await(ctx context.Context, r *pb.ActivateJobsRequest) ([]*pb.A
 	defer over.Stop()
 	for {
 		if limit := g.faults.most(); limit > 0 && g.inFlight.Load() >= limit {
-			g.dropped.Add(1)
 			return nil, status.Errorf(codes.ResourceExhausted, "Expected to activate jobs of type '%s', but no jobs "+
 				"available and at least one broker returned 'RESOURCE_EXHAUSTED'. Please try again later.", r.Type)
 		}
