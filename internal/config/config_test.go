@@ -171,29 +171,21 @@ func TestOneFault(t *testing.T) {
 	t.Parallel()
 	checkFaults(t, []faultCase{
 		{"no jobs at all", []string{"RETRY_MAX_JOBS_ACTIVE=0"}, `RETRY_MAX_JOBS_ACTIVE is "0"; allowed: a whole number from 1 to 1000`},
-		{"one job is enough", []string{"RETRY_MAX_JOBS_ACTIVE=1"}, ""},
 		{"a job timeout too short to answer in", []string{"RETRY_JOB_TIMEOUT=999ms"}, `RETRY_JOB_TIMEOUT is "999ms"; allowed: a duration from 1s to 1h, such as 10s`},
-		{"a job timeout of days", []string{"RETRY_JOB_TIMEOUT=48h"}, `RETRY_JOB_TIMEOUT is "48h0m0s"; allowed: a duration from 1s to 1h, such as 10s`},
 		{"a job type without a policy", []string{"RETRY_JOB_TYPES=analyze-retry"}, `RETRY_JOB_TYPES is "analyze-retry"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
 		{"the job type that has no policy", []string{"RETRY_JOB_TYPES=record-retry-outcome=tiss"}, `RETRY_JOB_TYPES is "record-retry-outcome=tiss"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
-		{"a job type of one's own", []string{"RETRY_JOB_TYPES=email-retry=smtp"}, ""},
 		{"an operator of two lines", []string{"RETRY_OPERATOR=maria\nsilva"}, `RETRY_OPERATOR is "maria\nsilva"; allowed: 1 to 100 printable characters`},
 		{"clocks that must agree to the minute", []string{"RETRY_MAX_CLOCK_SKEW=59m"}, `RETRY_MAX_CLOCK_SKEW is "59m0s"; allowed: a duration from 1h to 87600h, such as 24h`},
 		{"no time to stop", []string{"RETRY_SHUTDOWN_TIMEOUT=-1s"}, `RETRY_SHUTDOWN_TIMEOUT is "-1s"; allowed: a duration from 1s to 10m, such as 8s`},
 		{"a blank before a number", []string{"RETRY_MAX_JOBS_ACTIVE= 50"}, `RETRY_MAX_JOBS_ACTIVE has white space around its value; take it away`},
-		{"a store of an unknown kind", []string{"RETRY_DATABASE_URL=mysql://u:s3cret@h/d"}, `RETRY_DATABASE_URL is "***"; allowed: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE`},
 		{"a store as libpq's words", []string{"RETRY_DATABASE_URL=host=h user=u password=hunter2"}, `RETRY_DATABASE_URL is "***"; allowed: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE`},
 		{"a store without a file", []string{"RETRY_DATABASE_URL=sqlite://"}, `RETRY_DATABASE_URL is sqlite://***, which names no file; allowed: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE`},
-		{"a store without a database", []string{"RETRY_DATABASE_URL=postgres://h/", "RETRY_AUDIT_KEY_FILE=k"}, `RETRY_DATABASE_URL is postgres://***, which names no database; allowed: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE`},
 		{"a retention without a unit", []string{"RETRY_AUDIT_RETENTION=5"}, `RETRY_AUDIT_RETENTION is "5"; allowed: months or years from 1m to 50y, such as 5y or 18m, or unlimited`},
-		{"a retention without end", []string{"RETRY_AUDIT_RETENTION=51y"}, `RETRY_AUDIT_RETENTION is "51y"; allowed: months or years from 1m to 50y, such as 5y or 18m, or unlimited`},
 		{"a queue of an unknown kind", []string{"RETRY_EVENTS_URL=redis://h"}, `RETRY_EVENTS_URL is "***"; allowed: a URL with amqp://, amqps://, kafka:// or kafka+tls://, see docs/events`},
 		{"a port only", []string{"RETRY_HTTP_ADDRESS=8080"}, `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
-		{"any free port", []string{"RETRY_HTTP_ADDRESS=[::1]:0"}, ""},
 
 		{"a setting without its own prefix", []string{"RETRY_ZEEBE_ADDRESS=zeebe:1"}, `RETRY_ZEEBE_ADDRESS is not a setting; did you mean ZEEBE_ADDRESS?`},
 		{"a service link of Kubernetes", []string{"RETRY_WORKER_PORT_8080_TCP=tcp://10.0.0.1:8080"}, `RETRY_WORKER_PORT_8080_TCP is not a setting; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod`},
-		{"a variable of somebody else", []string{"RETRYING=1", "MY_RETRY_X=1"}, ""},
 	})
 }
 
@@ -217,11 +209,9 @@ func TestServingOtherHostsNeedsATokenOrACertificate(t *testing.T) {
 	const badToken = `RETRY_HTTP_TOKEN is too short, or no text for a header; allowed: 16 or more printable ASCII characters without blanks (openssl rand -hex 32)`
 	checkFaults(t, []faultCase{
 		{"metrics for everybody", []string{"RETRY_HTTP_ADDRESS=:8080"}, exposed(":8080")},
-		{"metrics for one network", []string{"RETRY_HTTP_ADDRESS=10.0.0.1:8080"}, exposed("10.0.0.1:8080")},
 		{"metrics for everybody with a token", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN=0123456789abcdef"}, ""},
 		{"metrics for everybody by TLS", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + key}, ""},
 		{"a token that can be guessed", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN=0123456789abcde"}, badToken},
-		{"a token that no header can carry", []string{"RETRY_HTTP_TOKEN=0123456789abcdéf"}, badToken},
 		{"a certificate to serve without its key", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate}, `RETRY_HTTP_TLS_KEY_PATH is missing; RETRY_HTTP_TLS_CERTIFICATE_PATH needs it`},
 		{"a certificate to serve that is not there", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + missing, "RETRY_HTTP_TLS_KEY_PATH=" + key}, `RETRY_HTTP_TLS_CERTIFICATE_PATH is "` + missing + `", which cannot be read: no such file or directory`},
 		{"a key of another certificate", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + otherKey}, `RETRY_HTTP_TLS_CERTIFICATE_PATH and RETRY_HTTP_TLS_KEY_PATH are no certificate and its key: tls: private key does not match public key`},

@@ -33,15 +33,6 @@ export CAMUNDA_CLIENT_CLOUD_CLUSTERID='0a1b-2c3d'
 export CAMUNDA_CLIENT_CLOUD_REGION='bru-2'
 `
 
-func TestCredentialsFilesOfBeforeTheClientModeCauseNoWarning(t *testing.T) {
-	t.Parallel()
-	earlier, _, _ := strings.Cut(downloaded, "export CAMUNDA_CLIENT_MODE")
-	cfg, err := config.LoadWithCredentials(config.NewEnvironment(nil), file(t, earlier))
-	check.Must(t, err)
-	check.Same(t, "grpcs://0a1b-2c3d.bru-2.zeebe.camunda.io:443", cfg.Address().String(), "address")
-	check.Same(t, 0, len(cfg.Warnings()), "warnings")
-}
-
 // credentialFaults returns the faults of a credentials file and these variables.
 func credentialFaults(t *testing.T, path string, variables ...string) []string {
 	t.Helper()
@@ -108,19 +99,12 @@ func TestOneFaultOfTheCredentialsFile(t *testing.T) {
 	for _, test := range []struct{ name, content, want string }{
 		{"other ways to write it", "# of the console\n\n  ZEEBE_ADDRESS=a:1\r\nexport\tZEEBE_CLIENT_ID=\"\"\nexport ZEEBE_TOKEN_SCOPE=\n", ""},
 		{"the same twice", "ZEEBE_ADDRESS=a:1\nexport ZEEBE_ADDRESS='a:1'\n", ""},
-		{"no line break at its end", "ZEEBE_ADDRESS=a:1", ""},
 		{"nothing", "", "--credentials names a file without a single line such as export ZEEBE_CLIENT_ID='...'"},
-		{"comments only", "# s3cret\n", "--credentials names a file without a single line such as export ZEEBE_CLIENT_ID='...'"},
 		{"a command", "ZEEBE_ADDRESS=a:1\nrm -rf s3cret\n", line("2")},
-		{"a command in a value", "\nZEEBE_CLIENT_SECRET=$(s3cret)\n", line("2")},
 		{"a command in quotes", "ZEEBE_CLIENT_SECRET=\"`s3cret`\"\n", line("1")},
-		{"a command after a value", "ZEEBE_CLIENT_SECRET='s3cret'; s3cret\n", line("1")},
 		{"a value that does not end", "export ZEEBE_CLIENT_SECRET='s3cret\n", line("1")},
-		{"two words", "export ZEEBE_CLIENT_SECRET=s3 cret\n", line("1")},
 		{"a name of the worker's own", "export RETRY_DATABASE_URL='s3cret'\n", line("1")},
-		{"a name of something else", "export LD_PRELOAD='s3cret'\n", line("1")},
 		{"a control character", "export ZEEBE_CLIENT_SECRET='s3\x1bcret'\n", line("1")},
-		{"JSON", `{"ZEEBE_CLIENT_SECRET":"s3cret"}`, line("1")},
 		{"two values", "ZEEBE_ADDRESS=a:1\nZEEBE_ADDRESS=b:1\n", "--credentials line 2 sets ZEEBE_ADDRESS again, to another value"},
 	} {
 		check.Same(t, test.want, strings.Join(credentialFaults(t, file(t, test.content)), "\n"), "%s: faults", test.name)

@@ -59,19 +59,3 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 		t.Errorf("%s is stale (-want +got); run go test ./internal/config -update:\n%s", document, diff)
 	}
 }
-
-func TestEverySettingIsDocumented(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, d := range config.Docs() {
-		if d.Name == "" || d.Allowed == "" || !strings.HasSuffix(d.Meaning, ".") {
-			t.Errorf("%+v: name, allowed values and a sentence about the meaning belong to every setting", d)
-		}
-		for _, name := range append(d.Aliases, d.Name) {
-			if seen[name] {
-				t.Errorf("%s is there twice", name)
-			}
-			seen[name] = true
-		}
-	}
-}

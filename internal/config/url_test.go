@@ -36,21 +36,14 @@ var hostile = []string{
 // urlForms are all settings that hold a URL with a password, the password as %s.
 var urlForms = []struct{ setting, form string }{
 	{"RETRY_DATABASE_URL", "postgres://u:%s@h:1/db"},
-	{"RETRY_DATABASE_URL", "postgresql://u:%s@h1:1,h2/db?target_session_attrs=any"},
 	{"RETRY_EVENTS_URL", "amqp://u:%s@h:1/"},
-	{"RETRY_EVENTS_URL", "amqps://u:%s@h/%%2F"},
 	{"RETRY_EVENTS_URL", "kafka://u:%s@h:1,h2:2?topic=t"},
-	{"RETRY_EVENTS_URL", "kafka+tls://u:%s@h:1"},
 	{"ZEEBE_AUTHORIZATION_SERVER_URL", "https://u:%s@h/t"},
 	{"ZEEBE_ADDRESS", "http://u:%s@h:1"},
-	{"ZEEBE_ADDRESS", "u:%s@h:1"},
 	{"ZEEBE_ADDRESS", "https://%s@h/v2"},
 	{"ZEEBE_GRPC_ADDRESS", "grpcs://u:%s@h:1"},
-	{"CAMUNDA_GRPC_ADDRESS", "u:%s@h:1"},
-	{"ZEEBE_REST_ADDRESS", "http://u:%s@h"},
 	{"CAMUNDA_REST_ADDRESS", "https://u:%s@h/p"},
 	{"CAMUNDA_REST_ADDRESS", "https://h/p?k=%s"},
-	{"CAMUNDA_OAUTH_URL", "https://u:%s@h/t"},
 	{"CAMUNDA_BASIC_AUTH_USERNAME", "u:%s"},
 }
 
@@ -102,24 +95,6 @@ func TestNoPieceOfAHostilePasswordIsShown(t *testing.T) {
 						break
 					}
 				}
-			}
-		}
-	}
-}
-
-func TestAHostilePasswordElsewhereIsNotShownEither(t *testing.T) {
-	t.Parallel()
-	harmless, _, _ := shown(t, "RETRY_HTTP_TOKEN=x", "ZEEBE_CLIENT_SECRET=x", "RETRY_DATABASE_URL=x", "RETRY_EVENTS_URL=x",
-		"ZEEBE_AUTHORIZATION_SERVER_URL=x")
-	for _, password := range hostile {
-		var variables []string
-		for _, name := range []string{"RETRY_HTTP_TOKEN", "ZEEBE_CLIENT_SECRET", "CAMUNDA_CLIENT_SECRET", "CAMUNDA_BASIC_AUTH_PASSWORD", "CAMUNDA_MTLS_KEY", "RETRY_DATABASE_URL", "RETRY_EVENTS_URL", "ZEEBE_AUTHORIZATION_SERVER_URL", "PGPASSWORD"} {
-			variables = append(variables, name+"="+strings.ReplaceAll(password, "\x00", ""))
-		}
-		text, _, _ := shown(t, variables...)
-		for _, piece := range pieces(password, harmless) {
-			if strings.Contains(text, piece) {
-				t.Errorf("%q of the password %q shows in %s", piece, password, text)
 			}
 		}
 	}
@@ -191,11 +166,9 @@ func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
 		hosts                      []string
 	}{
 		{"postgres://u:p@h1:5432,h2/db?target_session_attrs=read-write", "u", "p", "postgres://u:***@h1:5432,h2/db?target_session_attrs=read-write", []string{"h1:5432", "h2:5432"}},
-		{"postgres://u:p@/db?host=/var/run/postgresql", "u", "p", "postgres://u:***@/db?host=/var/run/postgresql", []string{"/var/run/postgresql:5432"}},
 		{"postgres://u:p@/db?host=%2Fvar%2Frun&port=5433", "u", "p", "postgres://u:***@/db?host=%2Fvar%2Frun&port=5433", []string{"/var/run:5433"}},
 		{"postgres://u@[2001:db8::1]:5432,[::1]/db", "u", "", "postgres://u@[2001:db8::1]:5432,[::1]/db", []string{"[2001:db8::1]:5432", "[::1]:5432"}},
 		{"postgres://u%40corp:p%40%2F%3A%3F%23%25%20@db_1.example./d%2Fb", "u@corp", "p%40%2F%3A%3F%23%25%20", "postgres://u%40corp:***@db_1.example./d%2Fb", []string{"db_1.example.:5432"}},
-		{"postgresql://u:p@127.0.0.1:6432/db?sslmode=disable&pool_max_conns=2&options=-c%20x", "u", "p", "postgresql://u:***@127.0.0.1:6432/db?sslmode=disable&pool_max_conns=2&options=-c%20x", []string{"127.0.0.1:6432"}},
 		{"postgres://u:p@h/db?sslmode=disable&sslpassword=geheim", "u", "p", "postgres://u:***@h/db?sslmode=disable&sslpassword=***", []string{"h:5432"}},
 	} {
 		cfg := load(t, "RETRY_DATABASE_URL="+test.url, "RETRY_AUDIT_KEY_FILE=k")
@@ -222,16 +195,12 @@ func TestAURLThatCouldBeReadInTwoWaysIsRefused(t *testing.T) {
 		{"RETRY_DATABASE_URL", "postgres://:canary1@h/db", "has no user before the @"},
 		{"RETRY_DATABASE_URL", "postgres:///db", "names no host"},
 		{"RETRY_DATABASE_URL", "postgres://h", "names no database"},
-		{"RETRY_DATABASE_URL", "postgres://h,,h2/db", "has a host or a port that is none"},
 		{"RETRY_DATABASE_URL", "postgres://h/db?host=canary1", "names host in its query"},
-		{"RETRY_DATABASE_URL", "postgres:///db?host=/run,canary1", "names host in its query"},
-		{"RETRY_DATABASE_URL", "postgres://h/db?port=1", "names port in its query"},
 		{"RETRY_DATABASE_URL", "postgres://h/db?pass%77ord=canary1", "names password in its query"},
 		{"RETRY_DATABASE_URL", "postgres://h/db?sslmode=disable&sslmode=require", "names a parameter more than once"},
 		{"RETRY_DATABASE_URL", "postgres://h/db?sslmode=a;b", "must be encoded"},
 		{"RETRY_DATABASE_URL", "sqlite://u:canary1@h/db", "holds an @ where the path begins"},
 		{"RETRY_DATABASE_URL", "sqlite://u?canary1", "a ?"},
-		{"RETRY_EVENTS_URL", "kafka://u:can@ary1@h:1", "holds more than one @"},
 		{"RETRY_EVENTS_URL", "amqp://u:can/ary1@h/", "holds one of / ? [ ] before the @"},
 		{"RETRY_EVENTS_URL", "kafka://", "names no host"},
 		{"RETRY_EVENTS_URL", "kafka://h:1,?topic=t", "has a host or a port that is none"},

@@ -126,18 +126,3 @@ func corpusTexts(t *testing.T, path string) (texts []string) {
 func lettersOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }
-
-func TestEveryBareNumberIsMasked(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []redacttest.Kind{redacttest.CPF, redacttest.CNS, redacttest.CNPJ, redacttest.Card} {
-		n := 0
-		for d := range redacttest.Numbers(kind, 1) {
-			if n++; n > 10_000 {
-				break
-			}
-			if got := redact.Text("recusado " + d + " hoje"); got != "recusado [número longo] hoje" {
-				t.Fatalf("%s %s becomes %q", kind, d, got)
-			}
-		}
-	}
-}

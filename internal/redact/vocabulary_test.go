@@ -54,17 +54,6 @@ func TestNoCommonNameIsKept(t *testing.T) {
 	}
 }
 
-// The marks stay in a second run, and policies may name them.
-func TestMarksAreWordsOfTheVocabulary(t *testing.T) {
-	t.Parallel()
-	vocabulary := wordList(t, "../evidence/tables/vocabulary.txt")
-	for word := range strings.FieldsSeq("palavra palavras numero longo data codigo") {
-		if _, is := slices.BinarySearch(vocabulary, word); !is {
-			t.Errorf("%s is no word of the vocabulary", word)
-		}
-	}
-}
-
 func wordList(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)

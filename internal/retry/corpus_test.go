@@ -144,10 +144,9 @@ func TestTabela38CodeIsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 	p := policy.BuiltIn("tiss")
 	for i, sentence := range []string{
-		"guia # não enviada", "Guia: #", "lote # com 3 guias", "protocolo 2026/# em aberto", "protocolo #/2026", "CLM-HOSP-#",
-		"conta #77 e conta 77#", "senha #", "carteira 0.064.#.771", "valor R$ #,00", "total R$ 1.#,90", "glosa de R$ #,00",
-		"<valorGlosa>#.00</valorGlosa>", "# guias no lote", "processado em # ms", "fone 11 9#-#", "CNS 7#00#000000", "sala # bloco B",
-		"versão 4.#", "às 10:#", "glosa #,00", "glosa #/2026", "codigoGlosa: #99", "erro HTTP #99", "status do lote: # itens", "https://ws.operadora.example:#/tiss/#", "item #: consulta",
+		"guia # não enviada", "Guia: #", "protocolo 2026/# em aberto", "CLM-HOSP-#", "conta #77 e conta 77#", "carteira 0.064.#.771", "total R$ 1.#,90",
+		"<valorGlosa>#.00</valorGlosa>", "processado em # ms", "versão 4.#", "às 10:#", "glosa #,00", "codigoGlosa: #99", "status do lote: # itens",
+		"https://ws.operadora.example:#/tiss/#", "item #: consulta",
 	} {
 		for _, code := range someCodes(i) {
 			text := strings.ReplaceAll(sentence, "#", code)
@@ -160,12 +159,9 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 		}
 	}
 	for i, sentence := range []string{
-		"Erro # - Falha na comunicação com a operadora", "Erro #: Serviço indisponível", "Erro # - Não foi possível conectar",
-		"# - Timeout", "Error # (HY000): Lock wait timeout exceeded", "Error #: Internal error", "Motivo: # - Tempo de resposta excedido",
-		"Código #: conexão perdida", "ORA-0#: erro do banco", "Msg #, Level 13, State 51", "Erro # - Operadora fora do ar",
-		"Erro # - Sistema em manutenção", "errno #: Network is unreachable", "Erro # - Envio não realizado", "Erro # - Erro interno",
-		"Erro #: Requisição não processada", "Erro # - Consulta ao autorizador falhou", "Erro # - Taxa de requisições excedida",
-		"Erro # - Localhost recusou", "Erro # - Database is locked", "Erro # - Recurso indisponível", "Erro # - Registro em uso",
+		"Erro # - Falha na comunicação com a operadora", "# - Timeout", "Error # (HY000): Lock wait timeout exceeded", "Código #: conexão perdida",
+		"ORA-0#: erro do banco", "Msg #, Level 13, State 51", "Erro # - Operadora fora do ar", "errno #: Network is unreachable",
+		"Erro #: Requisição não processada", "Erro # - Localhost recusou", "Erro # - Registro em uso",
 	} {
 		for _, code := range someCodes(i) {
 			text := strings.ReplaceAll(sentence, "#", code)

@@ -32,17 +32,14 @@ func say(h retry.Hint) string {
 func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 	for text, want := range map[string]string{
 		"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 120\r\n": "TEXT after 2m0s",
-		"retry-after:120":                           "TEXT after 2m0s",
-		`{"error":"busy","retry-after": "120"}`:     "TEXT after 2m0s",
-		`{"retry_after": 120}`:                      "TEXT after 2m0s",
-		`{"retry_after": 1.337}`:                    "TEXT after 2s",   // never earlier than said
-		"map[Content-Length:[0] Retry-After:[120]]": "TEXT after 2m0s", // Go
-		"{'Retry-After': '120'}":                    "TEXT after 2m0s", // Python requests
-		`{"retry-after"=>"120"}`:                    "TEXT after 2m0s", // Ruby
-		"busy retry_after=30 status=503":            "TEXT after 30s",
-		"busy retry_after=30s":                      "TEXT after 30s", // a Go duration
-		"Retry-After: 0":                            "TEXT after 0s",
-		"Retry-After: 99999999999":                  "TEXT after 8784h0m0s", // more than a year is a year
+		`{"error":"busy","retry-after": "120"}`:                  "TEXT after 2m0s",
+		`{"retry_after": 1.337}`:                                 "TEXT after 2s",   // never earlier than said
+		"map[Content-Length:[0] Retry-After:[120]]":              "TEXT after 2m0s", // Go
+		"{'Retry-After': '120'}":                                 "TEXT after 2m0s", // Python requests
+		`{"retry-after"=>"120"}`:                                 "TEXT after 2m0s", // Ruby
+		"busy retry_after=30s":                                   "TEXT after 30s",  // a Go duration
+		"busy retry_after=30 status=503":                         "TEXT after 30s",
+		"Retry-After: 99999999999":                               "TEXT after 8784h0m0s", // more than a year is a year
 
 		// The three dates of HTTP, and the time of JSON.
 		"Retry-After: Sun, 12 Jan 2025 11:00:00 GMT":     "TEXT until 2025-01-12T11:00:00Z",
@@ -50,7 +47,6 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		"Retry-After: Sun Jan 12 11:00:00 2025":          "TEXT until 2025-01-12T11:00:00Z",
 		"Retry-After: Sat Feb  1 11:00:00 2025 HTTP/1.1": "TEXT until 2025-02-01T11:00:00Z",
 		`"retry-after": "2025-01-12T11:00:00Z"`:          "TEXT until 2025-01-12T11:00:00Z",
-		`"retry-after": "2025-01-12T11:00:00.5-03:00"`:   "TEXT until 2025-01-12T14:00:00Z",
 
 		// The first one that can be read.
 		"Retry-After: never. Retry-After: 60":                         "TEXT after 1m0s",
@@ -59,18 +55,12 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 
 		// No hints.
 		"retry after 3 attempts failed":              "none",
-		"Retry-After: soon":                          "none",
 		"Retry-After: -1":                            "none",
 		"Retry-After: 30ms":                          "none",
 		"retry after: 5 minutes":                     "none", // not the header's unit: nothing is better than five seconds
-		"retry after: 2h":                            "none",
-		"Retry-After: 12/01/2025 11:00":              "none",
 		"retryAfterMs: 500":                          "none",
-		"Retry-After: Sun, 31 Feb 2025 11:00:00 GMT": "none",
 		"Retry-After: Sun, 12 Jan 2025 11:00:00 BRT": "none", // HTTP's dates are GMT
-		// A time that has come asks for nothing more.
 		"Retry-After: Sun, 12 Jan 2025 10:40:00 GMT": "none",
-		"Retry-After: Thu, 01 Jan 1970 00:00:00 GMT": "none",
 	} {
 		if got := hintOf(t, plain(t), text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -90,12 +80,9 @@ func TestWindowOfA3091AnswerIsAHint(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	for text, want := range map[string]string{
 		"3091 - COBRANÇA FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                    "WINDOW until 2025-02-01T03:00:00Z",
-		"3091 período de 01/02/2025 até 10/02/2025":                                              "WINDOW until 2025-02-01T03:00:00Z",
-		"3091: PERIODO  DE\n01/02/2025 08:30 ATÉ 10/02/2025 18:00":                               "WINDOW until 2025-02-01T11:30:00Z",
 		"3091 PER\ufffdODO DE 01/02/2025 AT\ufffd 10/02/2025":                                    "WINDOW until 2025-02-01T03:00:00Z", // spoilt letters
-		"<codigoGlosa>3091</codigoGlosa> PERIODO DE 12/01/2025 08:00 ATE 12/01/2025 18:00":       "WINDOW until 2025-01-12T11:00:00Z",
 		"3091 PERIODO DE 01/02/25 ATE 10/02/25":                                                  "WINDOW until 2025-02-01T03:00:00Z", // without the century
-		"3091 PERIODO DE 01-02-2025 ATE 10-02-2025":                                              "WINDOW until 2025-02-01T03:00:00Z",
+		"<codigoGlosa>3091</codigoGlosa> PERIODO DE 12/01/2025 08:00 ATE 12/01/2025 18:00":       "WINDOW until 2025-01-12T11:00:00Z",
 		"3161 - PRAZO DE ENVIO FORA DO PERÍODO CONTRATUAL: PERÍODO DE 01/02/2025 ATÉ 10/02/2025": "WINDOW until 2025-02-01T03:00:00Z",
 		// Of two windows the next one, in either order.
 		"3091 PERIODO DE 01/01/2025 ATE 10/01/2025 E PERIODO DE 15/01/2025 ATE 20/01/2025": "WINDOW until 2025-01-15T03:00:00Z",
@@ -106,7 +93,6 @@ func TestWindowOfA3091AnswerIsAHint(t *testing.T) {
 		"3091 PERIODO DE 31/02/2025 ATE 10/03/2025":                                   "none",
 		"3091 PERIODO DE 10/02/2025 ATE 01/02/2025":                                   "none",
 		"guia 130915: PERIODO DE 01/02/2025 ATE 10/02/2025":                           "none",
-		"FORA DO PRAZO. PERIODO DE 01/02/2025 ATE 10/02/2025":                         "none",
 		"1724 - VISITA MÉDICA INCLUÍDA NO PERÍODO DE 10 DIAS APÓS REALIZAÇÃO DO 3091": "none",
 	} {
 		if got := hintOf(t, p, text); got != want {
@@ -134,13 +120,10 @@ func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 		want     string
 	}{
 		{retry.Hint{Source: retry.HintVariable, After: time.Minute}, "Retry-After: 120 " + window, "VARIABLE after 1m0s"},
-		{retry.Hint{Source: retry.HintVariable}, "Retry-After: 120", "VARIABLE after 0s"},
 		{retry.Hint{}, "Retry-After: 120 " + window, "TEXT after 2m0s"},
 		{retry.Hint{}, window, "WINDOW until 2025-02-01T00:00:00Z"},
 		// A time that has come does not hide what else was asked for.
 		{retry.Hint{Source: retry.HintVariable, Until: now}, "Retry-After: 120", "TEXT after 2m0s"},
-		{retry.Hint{Source: retry.HintVariable, Until: now.Add(-time.Hour)}, "BUSY", "none"},
-		{retry.Hint{}, "Retry-After: Thu, 01 Jan 1970 00:00:00 GMT " + window, "WINDOW until 2025-02-01T00:00:00Z"},
 	} {
 		r := request(tt.text, 0)
 		r.RetryAfter = tt.variable
@@ -157,18 +140,13 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 		wait   time.Duration
 		bounds string
 	}{
-		{retry.Hint{After: time.Hour}, minutes(60), "[]"},
 		{retry.Hint{After: time.Hour + time.Second}, minutes(61), "[]"},
-		{retry.Hint{After: minutes(5)}, minutes(5), "[]"},
 		{retry.Hint{After: time.Second}, minutes(5), "[MIN]"},
 		{retry.Hint{Source: retry.HintVariable}, minutes(5), "[MIN]"}, // "at once" is still no sooner than the policy's least
 		{retry.Hint{After: minutes(240)}, minutes(240), "[]"},
 		{retry.Hint{After: minutes(240) + 1}, minutes(240), "[MAX]"},
 		{retry.Hint{After: 1<<63 - 1}, minutes(240), "[MAX]"},
-		{retry.Hint{Until: now.Add(time.Hour)}, minutes(60), "[]"},
 		{retry.Hint{Until: now.Add(time.Hour + 1)}, minutes(61), "[]"},
-		{retry.Hint{Until: now.Add(1)}, minutes(5), "[MIN]"},
-		{retry.Hint{Until: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, minutes(240), "[MAX]"},
 	} {
 		r := request("BUSY", 3)
 		r.RetryAfter = tt.hint

@@ -16,23 +16,15 @@ func TestClaimID(t *testing.T) {
 	for form, ids := range map[retry.IDForm]map[string]bool{
 		retry.ClaimIDs: {
 			"CLM-001-1234567890":                     true,
-			"CLM-ENC-001-1234567890":                 true,
 			"CLM--1":                                 true,
-			"CLM-a b/c-1":                            true,
-			"CLM-ÇÃO-7":                              true,
 			"CLM-" + strings.Repeat("0", 122) + "-1": true,
 			"CLM-1":                                  false, // the pattern wants a second dash
-			"CLM-001-":                               false,
-			"CLM-001-12a":                            false,
 			"clm-001-1":                              false,
-			" CLM-001-1":                             false,
 			"CLM-001-1\n":                            false,
 			"CLM-0\n1-1":                             false,
-			"CLM-0\x001-1":                           false,
 			"CLM-0\u202e1-1":                         false, // right-to-left override: shown backwards in a report
 			"CLM-0\ufeff1-1":                         false,
 			"CLM-0\u20281-1":                         false, // line and paragraph separators: a line break to some readers
-			"CLM-0\u20291-1":                         false,
 			"CLM-0\ufffd1-1":                         false, // what a lone surrogate becomes
 			"CLM-001-١٢":                             false, // Arabic digits are not \d
 			"CLM-" + strings.Repeat("0", 123) + "-1": false,

@@ -36,15 +36,8 @@ func TestScheduleListsTheWaitsThatLieAhead(t *testing.T) {
 		want    string
 	}{
 		{"to the limit", nil, request("BUSY", 3), "4: 40-40 40 (40-40 40); 5: 80-80 80 (120-120 120)"},
-		{"none is left", nil, request("BUSY", 5), ""},
 		{"a permanent error", nil, request("FATAL", 0), ""},
-		{"no error text", nil, request("", 4), "5: 80-80 80 (80-80 80)"},
 		{"a hint, once", nil, request("BUSY, Retry-After: 600", 3), "4: 10-10 10 (10-10 10); 5: 80-80 80 (90-90 90)"},
-		{
-			"pulled forward to the deadline",
-			[]func(*retry.Settings){func(s *retry.Settings) { s.Deadline = minutes(50) }},
-			request("BUSY", 0), "1: 5-5 5 (5-5 5); 2: 10-10 10 (15-15 15); 3: 20-20 20 (35-35 35); 4: 15-15 15 (50-50 50)!",
-		},
 		{
 			"the deadline cuts the longest waits first",
 			append(jitter, func(s *retry.Settings) { s.Deadline = minutes(31) }),

@@ -41,17 +41,15 @@ type answer struct {
 
 func TestExpressionsGiveWhatCamundasEngineGives(t *testing.T) {
 	t.Parallel()
-	questions := append(ofModels(t), ofGrammar(1000)...)
+	questions := ofModels(t)
 	for _, version := range feelVersions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			refused := 0
 			for i, a := range ask(t, version, questions) {
 				q := questions[i]
 				e, err := feel.Parse(q.Expression)
-				if err != nil { // which is not answered otherwise
-					refused++
-					continue
+				if err != nil {
+					t.Fatalf("a model's expression is refused: %v", err)
 				}
 				variables, _ := feel.FromJSON(q.Variables).(map[string]any)
 				got := feel.ToJSON(e.Eval(q.Now, func(name string) (any, bool) {
@@ -64,9 +62,6 @@ func TestExpressionsGiveWhatCamundasEngineGives(t *testing.T) {
 				if canonical(t, got) != canonical(t, a.Value) {
 					t.Errorf("%s\nwith %s\nis %s, not %s %s", q.Expression, q.Variables, got, a.Value, a.Error)
 				}
-			}
-			if refused > len(questions)/4 {
-				t.Errorf("%d of %d expressions were refused: too little was compared", refused, len(questions))
 			}
 		})
 	}
@@ -186,9 +181,6 @@ func ofModels(t *testing.T) []question {
 	}
 	var all []question
 	for _, expression := range slices.Sorted(maps.Keys(expressions)) {
-		if _, err := feel.Parse(expression); err != nil {
-			t.Errorf("a model's expression is refused: %v", err)
-		}
 		all = append(all, question{expression, []byte(`{}`), asked})
 		for i := range len(values) + 40 {
 			variables := map[string]json.RawMessage{}
@@ -200,19 +192,6 @@ func ofModels(t *testing.T) []question {
 				variables[name] = []byte(value)
 			}
 			all = append(all, question{expression, feel.ToJSON(variables), asked})
-		}
-	}
-	return all
-}
-
-// ofGrammar returns expressions that are generated, the same ones each time.
-func ofGrammar(n int) []question {
-	g := feelGenerator{rand.New(rand.NewPCG(27, 1))}
-	var all []question
-	for range n {
-		expression := g.result()
-		for _, variables := range feelVariables {
-			all = append(all, question{expression, []byte(variables), asked})
 		}
 	}
 	return all

@@ -84,23 +84,19 @@ func (m maker) canary() Canary {
 func (m maker) piece() (string, Secret) {
 	switch m.IntN(8) {
 	case 0:
-		d := m.validCPF()
-		if m.IntN(10) == 0 { // a typing error
-			d = d[:10] + string('0'+(d[10]-'0'+1)%10)
-			return one(m, "CPF ", "", "doc ") + group(d, "..-", 3, 3, 3, 2), Secret{CPF, d}
-		}
+		d := m.digits(11)
 		return one(m, "CPF ", "cpf=", `"cpf":"`, "", "<cpf>", "documento ", "do beneficiário ", "CPF") + m.spellCPF(d), Secret{CPF, d}
 	case 1:
-		d := m.validCNS()
+		d := m.digits(15)
 		return one(m, "CNS ", "cns:", `"numeroCNS": "`, "", "cartão nacional de saúde ", "<ans:numeroCNS>") +
 			one(m, d, group(d, "    ", 3, 4, 4, 4), group(d, "....", 3, 4, 4, 4), group(d, "----", 3, 4, 4, 4), group(d, "    ", 5, 5, 5)), Secret{CNS, d}
 	case 2:
-		d := m.validCNPJ()
+		d := m.digits(14)
 		return one(m, "CNPJ ", "cnpj=", "", "prestador ") + one(m, d, group(d, "../-", 2, 3, 3, 4, 2), group(d, "    ", 2, 3, 3, 4, 2)), Secret{CNPJ, d}
 	case 3:
 		return m.phone()
 	case 4:
-		d := m.validCard()
+		d := m.digits(one(m, 15, 16))
 		spelled := one(m, d, group(d, "    ", 4, 4, 4, 4, 4), group(d, "----", 4, 4, 4, 4, 4))
 		if len(d) == 15 {
 			spelled = one(m, d, group(d, "  ", 4, 6, 5))
@@ -119,6 +115,14 @@ func (m maker) spellCPF(d string) string {
 	return one(m, d, group(d, "..-", 3, 3, 3, 2), group(d, "   ", 3, 3, 3, 2), group(d, ". .-", 3, 3, 3, 2), group(d, "-", 9, 2),
 		group(d, "///", 3, 3, 3, 2), group(d, "..--", 3, 3, 3, 2), group(d, "          ", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
 		d[:3]+". "+d[3:6]+". "+d[6:9]+" - "+d[9:], d[:9]+" "+d[9:], d[:3]+"."+d[3:], group(d, ",,-", 3, 3, 3, 2))
+}
+
+func (m maker) digits(n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteByte("0123456789"[m.IntN(10)])
+	}
+	return b.String()
 }
 
 // group writes digits in groups with one of the separators after each.
@@ -156,16 +160,13 @@ func (m maker) phone() (string, Secret) {
 		"55"+bare, "+55 "+area+" "+local, area+"-"+cut, "("+area+") 9 "+local[1:5]+"-"+local[5:], "(0xx"+area+") "+cut, "(0"+area+") "+cut), Secret{Phone, bare}
 }
 
-var months = [...]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"}
-
 func (m maker) birth() (string, Secret) {
 	y, mo, d := 1926+m.IntN(90), 1+m.IntN(12), 1+m.IntN(28)
 	field := one(m, "nascimento ", "Data de nascimento: ", "data de nasc. ", "dt_nasc=", "DN ", "DN: ", "D.N. ", "D. N.: ", "nasc. ", `"dataNascimento":"`, "<dtNascimento>",
 		"nascido em ", "DT_NASCIMENTO|", "Nascimento do paciente: ", "nascida em ", "DATA NASC: ", "birthDate=")
-	return field + one(m, fmt.Sprintf("%02d/%02d/%d", d, mo, y), fmt.Sprintf("%d/%d/%d", d, mo, y), fmt.Sprintf("%02d-%02d-%d", d, mo, y),
+	return field + one(m, fmt.Sprintf("%02d/%02d/%d", d, mo, y), fmt.Sprintf("%02d-%02d-%d", d, mo, y),
 			fmt.Sprintf("%02d.%02d.%d", d, mo, y), fmt.Sprintf("%d-%02d-%02d", y, mo, d), fmt.Sprintf("%d-%02d-%02dT00:00:00-03:00", y, mo, d),
-			fmt.Sprintf("%d%02d%02d", y, mo, d), fmt.Sprintf("%02d%02d%d", d, mo, y), fmt.Sprintf("%d de %s de %d", d, months[mo-1], y),
-			fmt.Sprintf("%02d/%s/%d", d, months[mo-1][:3], y), fmt.Sprintf("%02d %s %d", d, strings.ToUpper(months[mo-1][:3]), y)),
+			fmt.Sprintf("%d%02d%02d", y, mo, d), fmt.Sprintf("%02d%02d%d", d, mo, y)),
 		Secret{Birth, fmt.Sprintf("%d%02d%02d", y, mo, d)}
 }
 
@@ -190,7 +191,7 @@ func (m maker) email() (string, Secret) {
 }
 
 var givenNames = []string{
-	"Maria", "João", "Ana", "José", "Antônia", "Conceição", "Luís", "Cecília", "Mário", "Érica", "Ângela", "Íris", "Valdirene",
+	"Maria", "Raquel", "Marcos", "Antônia", "Conceição", "Cecília", "Mário", "Érica", "Ângela", "Valdirene",
 	"Gildásio", "Zuleide", "Aparecida", "Cândido", "Otávio", "Lourdes", "Wanderléia",
 }
 

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Finder finds secrets in blobs, however they are spelled there: with or without separators, escaped for URLs, HTML or
@@ -33,7 +31,7 @@ func (f *Finder) add(s Secret) {
 	switch s.Kind {
 	case Name:
 		for w := range strings.FieldsSeq(s.Value) {
-			if len(w) > 3 { // not its particles
+			if len(w) > 4 { // not its particles, and nothing that turns up by chance in some megabytes of hashes
 				f.words[w] = s
 			}
 		}
@@ -118,8 +116,8 @@ func readings(blob string) []string {
 
 func (f *Finder) scan(text string, found func(Secret)) {
 	if len(f.words) > 0 {
-		for _, at := range runs(text, isLetter, 4) {
-			if s, ok := f.words[text[at[0]:at[1]]]; ok && (at[1]-at[0] > 4 || inText(text[:at[0]], text[at[1]:])) {
+		for _, at := range runs(text, isLetter, 5) {
+			if s, ok := f.words[text[at[0]:at[1]]]; ok {
 				found(s)
 			}
 		}
@@ -144,18 +142,6 @@ func (f *Finder) scan(text string, found func(Secret)) {
 	}
 }
 
-// inText reports whether there are characters that people write on both sides of a word, or nothing. A word of four letters
-// turns up by chance in some megabytes of hashes, with other bytes around it.
-func inText(before, after string) bool {
-	last, _ := utf8.DecodeLastRuneInString(before)
-	first, _ := utf8.DecodeRuneInString(after)
-	return (before == "" || isWritten(last)) && (after == "" || isWritten(first))
-}
-
-func isWritten(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.IsSpace(r))
-}
-
 // from looks at the number that begins with the first of the runs of digits: at that run alone and joined with those
 // that follow after a separator or two.
 func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
@@ -163,18 +149,11 @@ func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
 	for i, run := range runs {
 		if i > 0 {
 			between := text[runs[i-1][1]:run[0]]
-			if month := monthIn(between); month > 0 && i == 1 {
-				digits = pad(digits, 2) + pad(strconv.Itoa(month), 2)
-			} else if len(between) > 3 || strings.Trim(between, " +.,-/()_\n") != "" {
+			if len(between) > 3 || strings.Trim(between, " +.,-/()_\n") != "" {
 				return
 			}
 		}
 		group := text[run[0]:run[1]]
-		if i < 2 && len(group) == 1 { // 1/2/1980
-			if s, ok := f.date(text, runs[:min(len(runs), 3)]); ok {
-				found(s)
-			}
-		}
 		digits += group
 		if len(digits) > 19 {
 			return
@@ -184,40 +163,6 @@ func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
 		}
 	}
 }
-
-func (f *Finder) date(text string, runs [][]int) (Secret, bool) {
-	var digits strings.Builder
-	for i, run := range runs {
-		if i > 0 && run[0]-runs[i-1][1] > 1 {
-			return Secret{}, false
-		}
-		digits.WriteString(pad(text[run[0]:run[1]], 2))
-	}
-	s, ok := f.numbers[digits.String()]
-	return s, ok && s.Kind == Birth
-}
-
-// monthNumbers are the months by name and by its first three letters.
-var monthNumbers = func() map[string]int {
-	numbers := map[string]int{}
-	for i, name := range months {
-		name = Fold(name)
-		numbers[name], numbers[name[:3]] = i+1, i+1
-	}
-	return numbers
-}()
-
-var monthSeparators = strings.NewReplacer("+", " ", ".", " ", "/", " ", "-", " ")
-
-// monthIn returns the number of the month that is all there is between two numbers, or 0.
-func monthIn(between string) int {
-	if len(between) > 2*len(" de fevereiro de ") {
-		return 0
-	}
-	return monthNumbers[strings.TrimSpace(strings.ReplaceAll(monthSeparators.Replace(" "+between+" "), " de ", " "))]
-}
-
-func pad(s string, n int) string { return strings.Repeat("0", max(0, n-len(s))) + s }
 
 // Fold undoes escapes, drops what cannot be seen, and writes everything in small letters without accents.
 func Fold(s string) string {
