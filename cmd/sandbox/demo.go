@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"hospital.example/analyze-retry/internal/term"
 	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/process"
 )
@@ -120,12 +119,8 @@ func (o demoOptions) perform(ctx context.Context, script []scripted, m models, p
 	}
 	defer conn.Close()
 	fmt.Fprintf(progress, "playing the %d claims of %s on %s ...\n", len(script), o.claims, m.process)
-	line := term.NewProgress(progress)
 	p = &play{cluster: c, gateway: pb.NewGatewayClient(conn), models: m}
-	err = p.run(ctx, script, func(done, waiting int, passed time.Duration) {
-		line.Show("%s on the engine's clock: %d of %d claims done, %d waiting", term.About(passed), done, len(script), waiting)
-	}, running.Alive)
-	line.Clear()
+	err = p.run(ctx, script, running.Alive)
 	if err != nil {
 		err = fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, w.log())
 	}

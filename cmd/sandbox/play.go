@@ -87,8 +87,8 @@ type record struct {
 	Variables                                    json.RawMessage
 }
 
-// run plays all claims to their ends. Progress is how many are done; alive reports whether the worker is.
-func (p *play) run(ctx context.Context, script []scripted, progress func(done, waiting int, passed time.Duration), alive func() bool) error {
+// run plays all claims to their ends. alive reports whether the worker is.
+func (p *play) run(ctx context.Context, script []scripted, alive func() bool) error {
 	p.instances = map[int64]*claim{}
 	for _, s := range script {
 		created, err := p.gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
@@ -121,7 +121,6 @@ func (p *play) run(ctx context.Context, script []scripted, progress func(done, w
 				waiting++
 			}
 		}
-		progress(done, waiting, p.passed())
 		switch {
 		case done == len(p.claims):
 			return nil

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // The columns of the table: number of the try, time, text, class, what follows.
@@ -42,13 +42,13 @@ func (p *play) table() string {
 		}
 		fmt.Fprintf(t, "%-*s%s\n", width-utf8.RuneCountInString(right), head, right)
 		if shows != "" {
-			t.WriteString(term.Wrap(shows, "  "))
+			t.WriteString(text.Wrap(shows, "  "))
 		}
 		for i, try := range c.tries {
 			try.write(t, i+1)
 		}
 		for _, fault := range faults {
-			t.WriteString(term.Hanging(strings.Repeat(" ", 13), "✗ "+fault))
+			t.WriteString(text.Hanging(strings.Repeat(" ", 13), "✗ "+fault))
 		}
 	}
 	fmt.Fprintln(t, strings.Repeat("━", width))
@@ -76,9 +76,9 @@ func (y *try) write(t *strings.Builder, number int) {
 	case y.hasStopped:
 		class, then = "", incident
 	}
-	row(t, fmt.Sprint(number), clockTime(y.at), term.Shorten(said, textWidth), class, then)
+	row(t, fmt.Sprint(number), clockTime(y.at), text.Shorten(said, textWidth), class, then)
 	for _, n := range y.notes {
-		t.WriteString(term.Hanging(fmt.Sprintf("%11s  ", clockTime(n.at)), plain(n.text)))
+		t.WriteString(text.Hanging(fmt.Sprintf("%11s  ", clockTime(n.at)), plain(n.text)))
 	}
 	if y.hasStopped && y.decision != nil {
 		row(t, "", clockTime(y.decided), "analysed again", string(y.decision.ErrorClassification), again)
@@ -96,9 +96,9 @@ func (y *try) follows() string {
 	case y.code != "" || wait <= 0:
 		return cmp.Or(y.code, string(d.ErrorClassification))
 	case d.MaxRetries == 0: // RN-BIL-004 does not have it
-		return fmt.Sprintf("retry %d in %s", d.RetryCount, term.Span(wait))
+		return fmt.Sprintf("retry %d in %s", d.RetryCount, text.Span(wait))
 	}
-	return fmt.Sprintf("retry %d/%d in %s", d.RetryCount, d.MaxRetries, term.Span(wait))
+	return fmt.Sprintf("retry %d/%d in %s", d.RetryCount, d.MaxRetries, text.Span(wait))
 }
 
 // clockTime words a time since the start as hours and minutes.
@@ -107,7 +107,7 @@ func clockTime(d time.Duration) string {
 }
 
 // plain makes a text fit for a line of a terminal: what an insurer wrote may hold line ends and control characters.
-func plain(text string) string { return strings.Join(strings.Fields(term.Text(text)), " ") }
+func plain(s string) string { return strings.Join(strings.Fields(text.Harmless(s)), " ") }
 
 // excerpt lets a text that is too long for its column begin at the code on which the decision rests.
 func excerpt(text, code string) string {
@@ -128,12 +128,12 @@ func (p *play) summary(file string, elapsed time.Duration) string {
 			failed++
 		}
 	}
-	text := fmt.Sprintf("All %d claims went as %s says", len(p.claims), file)
+	s := fmt.Sprintf("All %d claims went as %s says", len(p.claims), file)
 	if p.models.own {
-		text = fmt.Sprintf("All %d claims of %s came to rest in %s", len(p.claims), file, p.models.process)
+		s = fmt.Sprintf("All %d claims of %s came to rest in %s", len(p.claims), file, p.models.process)
 	}
 	if failed > 0 {
-		text = fmt.Sprintf("%d of %d claims did not go as %s says", failed, len(p.claims), file)
+		s = fmt.Sprintf("%d of %d claims did not go as %s says", failed, len(p.claims), file)
 	}
 	var counts []string
 	for end, n := range ended {
@@ -142,6 +142,6 @@ func (p *play) summary(file string, elapsed time.Duration) string {
 	slices.SortFunc(counts, func(a, b string) int {
 		return cmp.Compare(strings.TrimLeft(a, "0123456789"), strings.TrimLeft(b, "0123456789"))
 	})
-	return fmt.Sprintf("%s: %s.\n%s: %s on the engine's clock, %.0f s on yours.\n", text, strings.Join(counts, ", "),
-		term.Count(submissions, "submission"), term.About(p.passed()), elapsed.Seconds())
+	return fmt.Sprintf("%s: %s.\n%s: %s on the engine's clock, %.0f s on yours.\n", s, strings.Join(counts, ", "),
+		text.Count(submissions, "submission"), text.About(p.passed()), elapsed.Seconds())
 }

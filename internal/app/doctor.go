@@ -21,7 +21,7 @@ import (
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -257,7 +257,7 @@ func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secr
 			last = h.At
 		}
 	}
-	d.say(report.OK, "chain", fmt.Sprintf("%s, %s; worker audit verify reads every record", term.Count(len(heads), "chain"), term.Count(records, "record")), "")
+	d.say(report.OK, "chain", fmt.Sprintf("%s, %s; worker audit verify reads every record", text.Count(len(heads), "chain"), text.Count(records, "record")), "")
 	if last.IsZero() {
 		d.say(report.Unknown, "last record", "there is none yet", "")
 	} else {
@@ -274,10 +274,10 @@ func (d doctor) backlog(ctx context.Context, store audit.Store) {
 	case err != nil:
 		d.say(report.Unknown, "outbox", oneLine(err), "")
 	case waiting > 0 && d.now().Sub(oldest) > oldBacklog:
-		d.say(report.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", term.Count(waiting, "event"), d.now().Sub(oldest).Round(time.Second)),
+		d.say(report.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", text.Count(waiting, "event"), d.now().Sub(oldest).Round(time.Second)),
 			"docs/runbooks.md#retryoutboxgrowing")
 	default:
-		d.say(report.OK, "outbox", term.Count(waiting, "event")+" waiting to be published", "")
+		d.say(report.OK, "outbox", text.Count(waiting, "event")+" waiting to be published", "")
 	}
 }
 

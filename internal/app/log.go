@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/grpclog"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // NewLogger makes the worker's log: in JSON one object per line, with the names of RN-BIL-005 section 13.4 ("event" for
@@ -45,11 +45,11 @@ type lineWriter struct{ io.Writer }
 
 // Write writes one line of the log, which ends with a line break.
 func (w lineWriter) Write(line []byte) (int, error) {
-	text := term.JSON(line)
-	if last := len(text) - 1; bytes.IndexByte(text, '\n') < last {
-		text = append(bytes.ReplaceAll(text[:last], []byte("\n"), []byte(`\n`)), '\n')
+	s := text.HarmlessJSON(line)
+	if last := len(s) - 1; bytes.IndexByte(s, '\n') < last {
+		s = append(bytes.ReplaceAll(s[:last], []byte("\n"), []byte(`\n`)), '\n')
 	}
-	if _, err := w.Writer.Write(text); err != nil {
+	if _, err := w.Writer.Write(s); err != nil {
 		return 0, err
 	}
 	return len(line), nil

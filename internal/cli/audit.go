@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newAudit(now clock) *cobra.Command {
@@ -141,9 +141,9 @@ type restored struct {
 func (r restored) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Restored %s from %s.\n", r.Store, r.Backup)
-	fmt.Fprintf(&b, "Its audit trail is in order: %s checked with the key %s.\n", term.Count(r.Records, "record"), r.Key)
+	fmt.Fprintf(&b, "Its audit trail is in order: %s checked with the key %s.\n", text.Count(r.Records, "record"), r.Key)
 	for _, h := range r.Heads {
-		fmt.Fprintf(&b, "Chain %d ends with record %d, signed %s.\n", h.Chain, h.Seq, term.Time(h.At))
+		fmt.Fprintf(&b, "Chain %d ends with record %d, signed %s.\n", h.Chain, h.Seq, text.Time(h.At))
 	}
 	if r.Aside != "" {
 		fmt.Fprintf(&b, "The store that was there is kept as %s.\n", r.Aside)

@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newAuditPurge(now clock) *cobra.Command {
@@ -132,7 +132,7 @@ func (p *purged) text() string {
 	}
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
-			did, term.Count(r.Records, "record"), r.Chain, r.From, r.Through, term.Millis(r.Oldest), term.Millis(r.Newest))
+			did, text.Count(r.Records, "record"), r.Chain, r.From, r.Through, text.Millis(r.Oldest), text.Millis(r.Newest))
 	}
 	for _, chain := range p.Unpublished {
 		fmt.Fprintf(&b, "Older records of chain %d stay until their events are published.\n", chain)

@@ -16,7 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newAuditVerify() *cobra.Command {
@@ -68,7 +68,7 @@ the type retry.audit_head.v1, one a line.`,
 
 // check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken.
 func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
-	progress := term.NewProgress(command.ErrOrStderr())
+	progress := newProgress(command.ErrOrStderr())
 	verified, err := audit.Verify(command.Context(), store, public, known, func(n int64) { progress.Show("%d records checked", n) })
 	progress.Clear()
 	c := &checked{
@@ -119,7 +119,7 @@ func (c *checked) fault(err error) error {
 	if len(c.Findings) == 0 {
 		return err
 	}
-	return errors.Join(err, fmt.Errorf("the audit store at %s has %s:\n  %s", c.Store, term.Count(len(c.Findings), "finding"), strings.Join(c.Findings, "\n  ")))
+	return errors.Join(err, fmt.Errorf("the audit store at %s has %s:\n  %s", c.Store, text.Count(len(c.Findings), "finding"), strings.Join(c.Findings, "\n  ")))
 }
 
 // print prints the result; err is why the trail is not in order, or nil.
@@ -149,15 +149,15 @@ func (c *checked) print(command *cobra.Command, err error) error {
 func (c *checked) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
-	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", term.Count(c.Records, "record"), term.Count(len(c.Heads), "chain"), c.Key)
+	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", text.Count(c.Records, "record"), text.Count(len(c.Heads), "chain"), c.Key)
 	if c.Removed > 0 {
-		fmt.Fprintf(&b, "%s removed by a purge; a signed cut stands for them.\n", term.Count(c.Removed, "record"))
+		fmt.Fprintf(&b, "%s removed by a purge; a signed cut stands for them.\n", text.Count(c.Removed, "record"))
 	}
 	if c.AgreedHeads > 0 {
-		fmt.Fprintf(&b, "%s agreed with it.\n", term.Count(c.AgreedHeads, "known head"))
+		fmt.Fprintf(&b, "%s agreed with it.\n", text.Count(c.AgreedHeads, "known head"))
 	}
 	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
-		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", term.Count(gone, "known head"))
+		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", text.Count(gone, "known head"))
 	}
 	if len(c.Heads) > 0 {
 		b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")

@@ -13,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // The exit codes.
@@ -70,7 +70,7 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		return exitFailure
 	}
 	if faults, ok := errors.AsType[config.FaultsError](err); ok {
-		complain(stderr, "worker: the configuration has %s:", term.Count(len(faults), "fault"))
+		complain(stderr, "worker: the configuration has %s:", text.Count(len(faults), "fault"))
 		for _, fault := range faults {
 			complain(stderr, "  %s", fault)
 		}
@@ -155,7 +155,7 @@ func noArgs(command *cobra.Command, args []string) error {
 func oneArg(what, example string) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usageError{fmt.Errorf("%s wants %s, such as %s, but got %s", command.CommandPath(), what, example, term.Count(len(args), "argument"))}
+			return usageError{fmt.Errorf("%s wants %s, such as %s, but got %s", command.CommandPath(), what, example, text.Count(len(args), "argument"))}
 		}
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // configuration is what worker config prints. Its JSON form is stable.
@@ -73,7 +73,7 @@ func (c configuration) text() string {
 	b.WriteString("\n\n")
 	rows := [][]string{{"NAME", "FROM", "VALUE"}}
 	for _, s := range c.Settings {
-		value, from := cmp.Or(term.Line(s.Value), "-"), s.Source
+		value, from := cmp.Or(text.Line(s.Value), "-"), s.Source
 		if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
 			value = strings.ReplaceAll(value, ",", ",\n\t\t")
 		}
@@ -82,7 +82,7 @@ func (c configuration) text() string {
 		}
 		rows = append(rows, []string{s.Name, from, value})
 	}
-	return b.String() + term.Table("", rows)
+	return b.String() + text.Table("", rows)
 }
 
 // configHelp explains every setting, from the same tags that make the settings.
@@ -110,13 +110,13 @@ Settings:
 		if d.Default != "" {
 			fmt.Fprintf(&b, " = %s", d.Default)
 		}
-		b.WriteString("\n" + term.Wrap(d.Meaning, "      "))
-		b.WriteString(term.Wrap("Allowed: "+d.Allowed+".", "      "))
+		b.WriteString("\n" + text.Wrap(d.Meaning, "      "))
+		b.WriteString(text.Wrap("Allowed: "+d.Allowed+".", "      "))
 		if len(d.Aliases) > 0 {
-			b.WriteString(term.Wrap("Other names: "+strings.Join(d.Aliases, ", ")+".", "      "))
+			b.WriteString(text.Wrap("Other names: "+strings.Join(d.Aliases, ", ")+".", "      "))
 		}
 		if d.File != "" {
-			b.WriteString(term.Wrap("Or "+d.File+": the path of a file that holds it.", "      "))
+			b.WriteString(text.Wrap("Or "+d.File+": the path of a file that holds it.", "      "))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")

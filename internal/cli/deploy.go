@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/readfile"
 	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // deployed is one model or form on the broker. Its JSON form is stable.
@@ -80,14 +80,14 @@ func deployedText(list []deployed, models []bpmn.Model) string {
 			others = append(others, m.Name)
 		}
 	}
-	var text string
+	var s string
 	if len(list) > 0 {
-		text = term.Table("", rows)
+		s = text.Table("", rows)
 	}
 	if len(others) > 0 {
-		text += "Deployed, without a process or form: " + strings.Join(others, ", ") + "\n"
+		s += "Deployed, without a process or form: " + strings.Join(others, ", ") + "\n"
 	}
-	return text
+	return s
 }
 
 // resources reads files to deploy.
@@ -128,7 +128,7 @@ func lintBefore(command *cobra.Command, cfg config.Config, models []bpmn.Model, 
 	if err != nil || len(findings) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintln(command.ErrOrStderr(), term.Text(report.ModelFindingsText(findings, len(files)))); err != nil {
+	if _, err := fmt.Fprintln(command.ErrOrStderr(), text.Harmless(report.ModelFindingsText(findings, len(files)))); err != nil {
 		return err
 	}
 	if force || !slices.ContainsFunc(findings, func(f modellint.Finding) bool { return f.Severity == modellint.SevereError }) {

@@ -10,7 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newDoctor(now clock) *cobra.Command {
@@ -48,7 +48,7 @@ The exit code is 1 if there is a fault, 2 if it is in the settings.`,
 				}
 			}
 			if n := all.Faults(); n > 0 {
-				return fmt.Errorf("%s found", term.Count(n, "fault"))
+				return fmt.Errorf("%s found", text.Count(n, "fault"))
 			}
 			return nil
 		},

@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newEvents(now clock) *cobra.Command {
@@ -132,6 +132,6 @@ func printEvent(command *cobra.Command, r *audit.Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = command.OutOrStdout().Write(term.JSON(append(event.JSON, '\n')))
+	_, err = command.OutOrStdout().Write(text.HarmlessJSON(append(event.JSON, '\n')))
 	return err
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newExplain(now clock) *cobra.Command {
@@ -80,7 +80,7 @@ func (q *explainFlags) read(p *retry.Policy) (wrong faults) {
 	request.ClaimID = cmp.Or(request.ClaimID, report.AnyClaim)
 	for _, f := range p.Faults(request) {
 		if f.Variable == "claimId" {
-			f.Value = lang.Textf("%q", q.ClaimID) // as it was typed, not masked as in a log
+			f.Value = text.Messagef("%q", q.ClaimID) // as it was typed, not masked as in a log
 		}
 		wrong.when(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/lang"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // The flags of commands that print for people.
@@ -22,13 +21,13 @@ const (
 // forPeople adds to a command the flags that choose the language of its texts and the zone of its times. The command prints
 // with [printerOf]. JSON does not depend on them.
 func forPeople(command *cobra.Command) *cobra.Command {
-	read := func(text string) error {
-		_, err := lang.Parse(text)
+	read := func(s string) error {
+		_, err := text.ParseLanguage(s)
 		return err
 	}
 	command.Flags().Var(&notation{kind: "LANGUAGE", read: read}, langFlag, "language of the text: pt-BR or en (default RETRY_LANG)")
-	zone := func(text string) error {
-		_, err := zoneOf(text)
+	zone := func(s string) error {
+		_, err := zoneOf(s)
 		return err
 	}
 	command.Flags().Var(&notation{kind: "ZONE", read: zone}, zoneFlag, "zone of the times, an IANA name (default the system's)")
@@ -37,16 +36,16 @@ func forPeople(command *cobra.Command) *cobra.Command {
 
 // printerOf returns the printer of a command with the flags of [forPeople]: the language of --lang, else of RETRY_LANG, else of
 // the locale; the zone of --tz, else the system's.
-func printerOf(command *cobra.Command) (*term.Printer, error) {
+func printerOf(command *cobra.Command) (*text.Printer, error) {
 	language, err := config.Process().Language()
 	if err != nil {
 		return nil, err
 	}
 	if given := command.Flag(langFlag).Value.String(); given != "" {
-		language, _ = lang.Parse(given) // the flag has read it
+		language, _ = text.ParseLanguage(given) // the flag has read it
 	}
 	zone, err := zoneOf(command.Flag(zoneFlag).Value.String())
-	return term.NewPrinter(language, zone), err
+	return text.NewPrinter(language, zone), err
 }
 
 // zoneOf returns a zone by its IANA name, the system's for none.

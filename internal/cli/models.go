@@ -19,7 +19,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/readfile"
 	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newModels() *cobra.Command {
@@ -158,7 +158,7 @@ func modelsVerdict(findings []modellint.Finding) error {
 	var parts []string
 	for _, severity := range []modellint.Severity{modellint.SevereError, modellint.SevereWarning} {
 		if number[severity] > 0 {
-			parts = append(parts, term.Count(number[severity], string(severity)))
+			parts = append(parts, text.Count(number[severity], string(severity)))
 		}
 	}
 	if len(parts) == 0 {

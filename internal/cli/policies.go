@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newPolicies() *cobra.Command {
@@ -161,7 +161,7 @@ func fileToLint(command *cobra.Command, args []string) string {
 	}
 	file, what := config.Process().PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
 	if file != "" {
-		what = term.Line(file) + ", which RETRY_POLICIES_FILE names"
+		what = text.Line(file) + ", which RETRY_POLICIES_FILE names"
 	}
 	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at %s", what)
 	return file
@@ -195,7 +195,7 @@ func verdict(findings []policy.Finding) error {
 	var parts []string
 	for _, severity := range []policy.Severity{policy.SevereError, policy.SevereWarning} {
 		if number[severity] > 0 {
-			parts = append(parts, term.Count(number[severity], string(severity)))
+			parts = append(parts, text.Count(number[severity], string(severity)))
 		}
 	}
 	if len(parts) == 0 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // What is printed may come from an insurer, a model or a file. It goes through [term], so that it cannot command the terminal.
@@ -33,8 +33,8 @@ func printAnswer(command *cobra.Command, value any, text string) error {
 }
 
 // printText prints a text for a person.
-func printText(command *cobra.Command, text string) error {
-	_, err := fmt.Fprint(command.OutOrStdout(), term.Text(text))
+func printText(command *cobra.Command, s string) error {
+	_, err := fmt.Fprint(command.OutOrStdout(), text.Harmless(s))
 	return err
 }
 
@@ -56,11 +56,11 @@ func encode(w io.Writer, value any, indent string) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	_, err := w.Write(term.JSON(b.Bytes()))
+	_, err := w.Write(text.HarmlessJSON(b.Bytes()))
 	return err
 }
 
 // complain writes a line to standard error.
 func complain(stderr io.Writer, format string, args ...any) {
-	fmt.Fprintln(stderr, term.Line(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(stderr, text.Line(fmt.Sprintf(format, args...)))
 }

@@ -23,7 +23,7 @@ import (
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func newRedrive(now clock) *cobra.Command {
@@ -122,9 +122,9 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 		return err
 	}
 	answer := report.Redrive{DryRun: o.dryRun, Selected: len(claims), Claims: claims}
-	show := func(text string) {
+	show := func(s string) {
 		if !asJSON(command) {
-			_ = printText(command, text)
+			_ = printText(command, s)
 		}
 	}
 	show(answer.Preview(*o.since))
@@ -133,12 +133,12 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 		if o.wait {
 			when = "after a wait"
 		}
-		question := fmt.Sprintf("Send %s again %s, at most %s?", term.Count(planned, "claim"), when, command.Flag("rate").Value)
-		if !o.yes && !term.Confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
+		question := fmt.Sprintf("Send %s again %s, at most %s?", text.Count(planned, "claim"), when, command.Flag("rate").Value)
+		if !o.yes && !confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
 			return errors.New("nothing was sent")
 		}
-		progress := term.NewProgress(command.ErrOrStderr())
-		r.All(ctx, claims, o.every, func(n int) { progress.Show("%d of %s settled", n, term.Count(planned, "claim")) })
+		progress := newProgress(command.ErrOrStderr())
+		r.All(ctx, claims, o.every, func(n int) { progress.Show("%d of %s settled", n, text.Count(planned, "claim")) })
 		progress.Clear()
 		show("\n" + answer.Results())
 	}
@@ -149,7 +149,7 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 		err = printJSON(command, answer)
 	}
 	if !o.dryRun && answer.NotDone > 0 {
-		err = errors.Join(err, fmt.Errorf("%d of %s not sent again", answer.NotDone, term.Count(answer.Selected, "claim")))
+		err = errors.Join(err, fmt.Errorf("%d of %s not sent again", answer.NotDone, text.Count(answer.Selected, "claim")))
 	}
 	return err
 }
@@ -214,7 +214,7 @@ func (o *redriveFlags) checkChoice(command *cobra.Command, wrong *faults) {
 		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redriveStatuses, ", "))
 	wrong.when(given("rule") && o.filter.Rule == "", "--rule is empty")
 	wrong.when(given("policy") && o.filter.Policy == "", "--policy is empty")
-	wrong.when(!o.yes && !o.dryRun && !term.IsTerminal(command.InOrStdin()), "there is no terminal to ask at: look at it with --dry-run, then give --yes")
+	wrong.when(!o.yes && !o.dryRun && !isTerminal(command.InOrStdin()), "there is no terminal to ask at: look at it with --dry-run, then give --yes")
 }
 
 // checkOrder checks the reason and the operator. Both are kept for years, and the process gets them.
@@ -224,7 +224,7 @@ func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
 	wrong.when(n > contract.MaxJustification, "--reason has %d characters; allowed: %d", n, contract.MaxJustification)
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(command.ErrOrStderr(), "worker: the reason has words or numbers that may be about a person; it is kept as: %s", term.Line(kept))
+		complain(command.ErrOrStderr(), "worker: the reason has words or numbers that may be about a person; it is kept as: %s", text.Line(kept))
 	}
 	if command.Flags().Changed("operator") {
 		checkOperator("--operator", o.operator, wrong)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/connurl"
-	"hospital.example/analyze-retry/internal/loopback"
 )
 
 // Address is where the cluster is reached, and by which transport.
@@ -256,7 +255,7 @@ func (c *Config) plaintextBy() string {
 // exposes reports whether what is sent to the cluster can be read on its way.
 func (c *Config) exposes() bool {
 	address := c.Address()
-	return address.Plaintext() && !loopback.Is(address.Host())
+	return address.Plaintext() && !connurl.IsLoopback(address.Host())
 }
 
 func (c *Config) checkCertificates(f *faults) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/connurl"
-	"hospital.example/analyze-retry/internal/loopback"
 )
 
 // AuthStrategy is how the worker authenticates to the cluster.
@@ -183,7 +182,7 @@ func (c *Config) checkTokenURL(f *faults) {
 		f.addURL(name, parts.Scheme, err)
 		return
 	}
-	if u, err := url.Parse(text); parts.Scheme == "https" || err == nil && loopback.Is(u.Hostname()) || f.seen[name] {
+	if u, err := url.Parse(text); parts.Scheme == "https" || err == nil && connurl.IsLoopback(u.Hostname()) || f.seen[name] {
 		return
 	}
 	if c.AllowInsecureToken {

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/connurl"
-	"hospital.example/analyze-retry/internal/loopback"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -67,7 +66,7 @@ func (c *Config) checkHTTP(f *faults) {
 	switch {
 	case !ok:
 		f.addValue("RETRY_HTTP_ADDRESS", c.HTTPAddress)
-	case !loopback.Is(host) && token == "" && c.HTTPCertificate == "" && !f.seen["RETRY_HTTP_TOKEN"] && !f.seen[certificate]:
+	case !connurl.IsLoopback(host) && token == "" && c.HTTPCertificate == "" && !f.seen["RETRY_HTTP_TOKEN"] && !f.seen[certificate]:
 		f.add("RETRY_HTTP_ADDRESS", "is %q, which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS with "+
 			"%s and %s, or use a loopback address such as 127.0.0.1:8080", c.HTTPAddress, certificate, key)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Config is every setting of the worker. A Config that [Load] returned without an error is complete and consistent.
@@ -31,7 +31,7 @@ type Config struct {
 	HTTPKey         string        `envconfig:"RETRY_HTTP_TLS_KEY_PATH" allowed:"the path of a readable PEM file" desc:"The private key of RETRY_HTTP_TLS_CERTIFICATE_PATH."`
 	LogLevel        string        `envconfig:"RETRY_LOG_LEVEL" default:"info" allowed:"debug, info, warn or error" desc:"The lowest level of log lines that are written."`
 	LogFormat       string        `envconfig:"RETRY_LOG_FORMAT" default:"json" allowed:"json or console" desc:"json for machines, one object per line; console for people."`
-	Language        lang.Language `envconfig:"RETRY_LANG" default:"en" allowed:"pt-BR or en" desc:"Language of the worker's texts for people: incidents, BPMN error messages, retryReason. Commands that print for people take it too, and where it is unset LC_ALL, LC_MESSAGES or LANG. Logs and metrics are English; JSON and events too, but they quote what the process was sent."`
+	Language        text.Language `envconfig:"RETRY_LANG" default:"en" allowed:"pt-BR or en" desc:"Language of the worker's texts for people: incidents, BPMN error messages, retryReason. Commands that print for people take it too, and where it is unset LC_ALL, LC_MESSAGES or LANG. Logs and metrics are English; JSON and events too, but they quote what the process was sent."`
 
 	JobTypes     JobTypes `envconfig:"RETRY_JOB_TYPES" default:"analyze-retry=tiss,retry-submission-backoff=tiss" allowed:"TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked" desc:"The job types to work, each with the policy for tasks that name none. retry-submission-backoff gets the output variables of RN-BIL-004, every other type those of RN-BIL-005."`
 	PoliciesFile string   `envconfig:"RETRY_POLICIES_FILE" allowed:"the path of a YAML file" desc:"Policies in addition to the built-in ones, or replacing them (docs/policies.md). It is read again on SIGHUP."`

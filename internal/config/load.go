@@ -14,8 +14,8 @@ import (
 
 	"github.com/kelseyhightower/envconfig"
 
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/readfile"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Environment holds the variables of an environment by their names. An empty variable counts as unset, because that is what
@@ -41,18 +41,18 @@ func (e Environment) PoliciesFile() string { return e["RETRY_POLICIES_FILE"] }
 
 // Language returns the language of texts that a command prints: RETRY_LANG, else that of the locale. Its error is the
 // [FaultsError] of RETRY_LANG.
-func (e Environment) Language() (lang.Language, error) {
+func (e Environment) Language() (text.Language, error) {
 	const name = "RETRY_LANG"
-	if text := e[name]; text != "" {
-		language, err := lang.Parse(text)
+	if s := e[name]; s != "" {
+		language, err := text.ParseLanguage(s)
 		if err != nil {
 			f := newFaults()
-			f.addValue(name, text)
+			f.addValue(name, s)
 			return "", FaultsError(f.texts)
 		}
 		return language, nil
 	}
-	return lang.OfLocale(cmp.Or(e["LC_ALL"], e["LC_MESSAGES"], e["LANG"])), nil
+	return text.OfLocale(cmp.Or(e["LC_ALL"], e["LC_MESSAGES"], e["LANG"])), nil
 }
 
 // FaultsError is every fault of a configuration, one text for each.

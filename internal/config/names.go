@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // names returns those of all variables that are read.
@@ -55,7 +55,7 @@ func remedy(name string) string {
 	if serviceLinkName.MatchString(name) {
 		return "; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod"
 	}
-	closest := spelling.Nearest(name, known)
+	closest := text.Nearest(name, known)
 	if own := strings.TrimPrefix(name, "RETRY_"); slices.Contains(known, own) {
 		closest = own
 	}
@@ -72,7 +72,7 @@ var serviceLinkName = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT|_PORT$|_P
 func (e Environment) unreadNames() []string {
 	known := names()
 	return e.others(func(name string) string {
-		if i := slices.IndexFunc(known, func(other string) bool { return spelling.OneSlip(name, other) }); i >= 0 {
+		if i := slices.IndexFunc(known, func(other string) bool { return text.OneSlip(name, other) }); i >= 0 {
 			return " is not read; did you mean " + known[i] + "?"
 		}
 		return ""

@@ -163,3 +163,10 @@ func (u URL) String() string {
 	}
 	return b.String()
 }
+
+// IsLoopback reports whether a host, a name or an address without a port, is this machine by its loopback interface: plaintext
+// may go there, as nothing leaves the machine. Of names it knows only localhost: what any other one resolves to may change.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

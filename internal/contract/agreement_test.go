@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // drawDecision asks a random policy a random question.
@@ -73,7 +73,7 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decision, detail := drawDecision(t), drawDetail(t)
 		jobType := rapid.SampledFrom([]string{contract.JobType, contract.BackoffJobType}).Draw(t, "job type")
-		want := contract.Facts{Decision: contract.Of(&decision, jobType, lang.English), Detail: detail}
+		want := contract.Facts{Decision: contract.Of(&decision, jobType, text.English), Detail: detail}
 
 		variables, rest := contract.Encode(jobType, &want.Decision, &want.Detail)
 		got, err := contract.Read(variables, rest)
@@ -89,12 +89,12 @@ func TestWriterReaderAndEncodingJSONAgree(t *testing.T) {
 		}
 		byPackage, err := json.Marshal(&want.Decision)
 		check.Must(t, err)
-		text := string(byPackage)
+		s := string(byPackage)
 		if want.RetryDecision.MatchedCode == "" { // the process gets it always
-			text = strings.Replace(text, `,"reason":`, `,"matchedCode":"","reason":`, 1)
+			s = strings.Replace(s, `,"reason":`, `,"matchedCode":"","reason":`, 1)
 		}
-		if text != variables {
-			t.Fatalf("encoding/json writes\n%s\nthe writer\n%s", text, variables)
+		if s != variables {
+			t.Fatalf("encoding/json writes\n%s\nthe writer\n%s", s, variables)
 		}
 	})
 }

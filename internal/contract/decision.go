@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Decision is the answer to a decision job as process variables: the agreed names of RN-BIL-005 section 3.2, and everything
@@ -83,8 +83,8 @@ type Ignored struct {
 }
 
 // Of returns a decision of the rule as jobs of this type get it, its reason in a language.
-func Of(d *retry.Decision, jobType string, l lang.Language) Decision {
-	words := lang.In(l)
+func Of(d *retry.Decision, jobType string, l text.Language) Decision {
+	words := text.In(l)
 	c := Decision{
 		ShouldRetry:         d.Outcome == retry.OutcomeRetry,
 		RetryCount:          d.RetryCount,

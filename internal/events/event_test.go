@@ -15,11 +15,11 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const schemas = "../../docs/events"
@@ -173,7 +173,7 @@ func decidedBy(t *testing.T, policyName string, o retry.Overrides, r retry.Reque
 	record := eventstest.Scheduled(r.ClaimID, eventstest.Began)
 	record.Kind = audit.KindOf(d.Outcome)
 	record.NextRetryTime = d.NextRetryTime
-	decision := contract.Of(&d, contract.JobType, lang.English)
+	decision := contract.Of(&d, contract.JobType, text.English)
 	record.Variables, _ = contract.Encode(contract.JobType, &decision, &contract.Detail{})
 	audit.NewChain(1).Link(&record)
 	return record

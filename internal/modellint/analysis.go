@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
@@ -121,11 +121,11 @@ func isOutcome(n *node) bool {
 
 // mistyped returns the job type of the worker that a task's was most likely meant to be, empty for none.
 func (l *linter) mistyped(jobType string) string {
-	plain := func(text string) string {
-		return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(text))
+	plain := func(s string) string {
+		return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(s))
 	}
 	for _, ours := range append(l.jobTypesDecided(), contract.OutcomeJobType) {
-		if a, b := plain(jobType), plain(ours); a == b || spelling.OneSlip(a, b) {
+		if a, b := plain(jobType), plain(ours); a == b || text.OneSlip(a, b) {
 			return ours
 		}
 	}

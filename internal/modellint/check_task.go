@@ -9,7 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // jobTypes finds job types that the worker does not work, but was meant to.
@@ -76,7 +76,7 @@ func (l *linter) headers(n *node) {
 		}
 		if key == contract.HeaderPolicy {
 			rule = rulePolicy
-			if near := spelling.Nearest(h.value, l.options.Policies.Names()); near != "" {
+			if near := text.Nearest(h.value, l.options.Policies.Names()); near != "" {
 				finding.Problem += fmt.Sprintf("; did you mean %s?", near)
 				finding.Fix = headerFix(key, near)
 			} else if finding.Advice == "" {
@@ -107,7 +107,7 @@ func (l *linter) ineffective(n *node, a *analysis, h header) {
 	if refused || slices.Contains(contract.Headers(), h.key) || slices.Contains(templateHeaders, h.key) {
 		return
 	}
-	if ours := spelling.Nearest(h.key, contract.Headers()); ours != "" {
+	if ours := text.Nearest(h.key, contract.Headers()); ours != "" {
 		l.add(n, SevereWarning, ruleHeader, Finding{
 			Line:    h.line,
 			Problem: fmt.Sprintf("the worker does not read the task header %q; did you mean %s?", h.key, ours),

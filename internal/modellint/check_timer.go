@@ -9,7 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const (
@@ -144,7 +144,7 @@ func (l *linter) misspeltTimer(n *node, feel string) {
 		if l.written(n.process, name) {
 			return
 		}
-		if near := spelling.Nearest(name, []string{"backoffMinutes", "nextRetryTime", "retryDecision", "backoffDuration"}); near != "" {
+		if near := text.Nearest(name, []string{"backoffMinutes", "nextRetryTime", "retryDecision", "backoffDuration"}); near != "" {
 			right := minutesFeel
 			if near == "backoffDuration" || near == "retryDecision" {
 				right = exactFeel

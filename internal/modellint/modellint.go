@@ -10,7 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/bpmnxml"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // File is a BPMN file.
@@ -192,5 +192,5 @@ func quoted(n *node) string {
 	if n.name == "" {
 		return n.id
 	}
-	return fmt.Sprintf("%q (%s)", term.Shorten(n.name, 60), n.id)
+	return fmt.Sprintf("%q (%s)", text.Shorten(n.name, 60), n.id)
 }

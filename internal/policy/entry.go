@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 //go:generate go run ./schema
@@ -126,7 +126,7 @@ func (e *Entry) completed() Entry {
 
 // settings returns what the policy is made of, and what cannot be read of it.
 func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
-	fault := func(setting string, problem lang.Text) {
+	fault := func(setting string, problem text.Message) {
 		faults = append(faults, &retry.SettingError{Setting: setting, Problem: problem})
 	}
 	duration := func(d Duration) time.Duration {
@@ -151,19 +151,19 @@ func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
 		InDoubt:          e.InDoubt,
 	}
 	if !s.AcceptEmptyError && e.OnEmptyError != defaults.OnEmptyError {
-		fault("onEmptyError", lang.Textf("%s", "must be reject or unknown"))
+		fault("onEmptyError", text.Messagef("%s", "must be reject or unknown"))
 	}
 	for _, t := range e.Targets {
 		target, err := t.read()
 		if err != nil {
-			fault("targets", lang.Textf("%s", err))
+			fault("targets", text.Messagef("%s", err))
 			continue
 		}
 		s.Targets = append(s.Targets, target)
 	}
 	var err error
 	if s.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
-		fault("timeZone", lang.Textf("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone))
+		fault("timeZone", text.Messagef("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone))
 		s.Zone = time.UTC // so that the rest is checked
 	}
 	return s, faults

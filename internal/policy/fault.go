@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Fault is one reason to refuse a policies file.
@@ -32,7 +32,7 @@ func (f Fault) Error() string {
 	if f.Rule != "" {
 		at += ": rule " + f.Rule
 	}
-	return term.Line(at + ": " + f.Problem)
+	return text.Line(at + ": " + f.Problem)
 }
 
 // Faults are all faults of a policies file, in the order of its lines. They are the error of [Parse] and [Open].
@@ -57,4 +57,4 @@ func ordered(faults []Fault) error {
 }
 
 // short cuts a long value, so that it does not fill the screen.
-func short(value string) string { return term.Shorten(value, 60) }
+func short(value string) string { return text.Shorten(value, 60) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const (
@@ -23,7 +23,7 @@ func (l *linter) never() bool {
 	}
 	if p.MaxRetries > 0 && p.Deadline > 0 && p.Deadline < p.Min {
 		l.add(l.setting("deadline"), SevereError, "deadline-too-short",
-			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, term.Span(p.Deadline), term.Span(p.Min)),
+			fmt.Sprintf("%sthe deadline, %s, is shorter than min, %s", nothing, text.Span(p.Deadline), text.Span(p.Min)),
 			"lengthen the deadline, or shorten min")
 	}
 	if l.allPermanent() {
@@ -48,17 +48,17 @@ func (l *linter) horizon() {
 	}
 	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
 		l.add(l.setting("maxRetries"), SevereWarning, "unbounded",
-			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, term.About(longest)),
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, text.About(longest)),
 			"set a deadline: the time after which the claim needs a person anyway")
 	}
 	switch {
 	case l.outage > longest:
 		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
-			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", term.Span(l.outage), term.Range(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts all retries: they are used up after %s", text.Span(l.outage), text.Range(shortest, longest)),
 			"raise maxRetries, factor or max")
 	case l.outage > shortest:
 		l.add(l.setting("maxRetries"), SevereWarning, "horizon-shorter-than-outage",
-			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", term.Span(l.outage), term.Range(shortest, longest)),
+			fmt.Sprintf("an outage of %s outlasts the retries of some claims: they are used up after %s", text.Span(l.outage), text.Range(shortest, longest)),
 			"raise maxRetries, factor or max, so that the shortest waits last too")
 	}
 }
@@ -80,12 +80,12 @@ func (l *linter) deadline() {
 	switch {
 	case p.Deadline < first:
 		l.add(l.setting("deadline"), SevereWarning, "deadline-too-short",
-			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", term.Span(first), term.Span(p.Deadline)),
+			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", text.Span(first), text.Span(p.Deadline)),
 			"lengthen the deadline, or shorten base")
 	case fit < p.MaxRetries:
 		l.add(l.setting("deadline"), SevereInformation, "deadline-cuts-retries",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s; the next one is pulled forward to it if at least min remains",
-				term.Count(p.MaxRetries, "wait"), fit, term.Span(p.Deadline)),
+				text.Count(p.MaxRetries, "wait"), fit, text.Span(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
 	}
 }
@@ -95,7 +95,7 @@ func (l *linter) waits() {
 	p := l.p
 	if p.Min > p.Base {
 		l.add(l.setting("min"), SevereWarning, "min-above-base",
-			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", term.Span(p.Min), term.Span(p.Base)),
+			fmt.Sprintf("min, %s, is longer than base, %s: the first wait is not base", text.Span(p.Min), text.Span(p.Base)),
 			"raise base to min, or lower min")
 	}
 	if p.MaxRetries == 0 {
@@ -106,14 +106,14 @@ func (l *linter) waits() {
 	_, longest := p.Band(p.MaxRetries - 1)
 	if longest < p.Max {
 		l.add(l.setting("max"), SevereInformation, "cap-not-reached",
-			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", term.Span(p.Max), term.Count(p.MaxRetries, "retry"), term.Span(longest)),
+			fmt.Sprintf("the %s cap is never reached with %s: the longest wait is %s", text.Span(p.Max), text.Count(p.MaxRetries, "retry"), text.Span(longest)),
 			"lower max, unless it is there to bound server hints")
 	}
 	for n := range p.MaxRetries {
 		if shortest, longest := p.Band(n); p.Jitter > 0 && shortest == longest {
 			l.add(l.setting("jitter"), SevereWarning, "jitter-without-room",
 				fmt.Sprintf("jitter spreads nothing before retry %d: min, max and precision leave one wait, %s, so claims that fail together come back together",
-					n+1, term.Span(shortest)),
+					n+1, text.Span(shortest)),
 				"choose a finer precision, a lower min, a higher max or a larger jitter")
 			break
 		}

@@ -16,7 +16,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // reader reads one policies file and collects its faults.
@@ -146,7 +146,7 @@ var fields = func() map[string][]string {
 
 // meant guesses which of the known names a name stands for.
 func meant(name string, known []string) string {
-	if similar := spelling.Nearest(name, known); similar != "" {
+	if similar := text.Nearest(name, known); similar != "" {
 		return "did you mean " + similar + "?"
 	}
 	return "known are " + strings.Join(known, ", ")

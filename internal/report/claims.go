@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Claims is a list of claims. Its JSON form is stable: names are added, never changed.
@@ -21,28 +20,28 @@ type Claims struct {
 }
 
 // stateNames are the states in words.
-var stateNames = map[claims.State]lang.Text{
-	claims.Waiting: lang.Textf("waiting"), claims.Overdue: lang.Textf("overdue"), claims.Stopped: lang.Textf("stopped"),
-	claims.DeadLetter: lang.Textf("dead letter"), claims.Incident: lang.Textf("incident"), claims.Redriven: lang.Textf("sent again"),
-	claims.Submitted: lang.Textf("accepted"), claims.Abandoned: lang.Textf("abandoned"),
+var stateNames = map[claims.State]text.Message{
+	claims.Waiting: text.Messagef("waiting"), claims.Overdue: text.Messagef("overdue"), claims.Stopped: text.Messagef("stopped"),
+	claims.DeadLetter: text.Messagef("dead letter"), claims.Incident: text.Messagef("incident"), claims.Redriven: text.Messagef("sent again"),
+	claims.Submitted: text.Messagef("accepted"), claims.Abandoned: text.Messagef("abandoned"),
 }
 
 // withNames are the words of the task headers onExhausted and onPermanent that this project's models use. Others stay as they are.
-var withNames = map[string]lang.Text{
-	"billing": lang.Textf("billing"), "registration": lang.Textf("registration"), "dead-letter": lang.Textf("the dead letters"), "administration": lang.Textf("administration"), "operations": lang.Textf("operations"),
+var withNames = map[string]text.Message{
+	"billing": text.Messagef("billing"), "registration": text.Messagef("registration"), "dead-letter": text.Messagef("the dead letters"), "administration": text.Messagef("administration"), "operations": text.Messagef("operations"),
 }
 
 // Text lists the claims, and counts them by state.
-func (l Claims) Text(p *term.Printer, now time.Time) string {
-	text := term.Wrap(l.summary(p), "")
+func (l Claims) Text(p *text.Printer, now time.Time) string {
+	s := text.Wrap(l.summary(p), "")
 	if len(l.Claims) > 0 {
-		text = term.Table("", narrowRows(p, l.Claims, now)) + "\n" + text
+		s = text.Table("", narrowRows(p, l.Claims, now)) + "\n" + s
 	}
-	return text
+	return s
 }
 
 // summary counts the claims by state.
-func (l Claims) summary(p *term.Printer) string {
+func (l Claims) summary(p *text.Printer) string {
 	counts := map[claims.State]int{}
 	for i := range l.Claims {
 		counts[l.Claims[i].State]++
@@ -60,11 +59,11 @@ func (l Claims) summary(p *term.Printer) string {
 }
 
 // narrowRows are the rows of claims that fit a terminal.
-func narrowRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
+func narrowRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")}}
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), shortReason(p, c)})
+		rows = append(rows, []string{text.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), shortReason(p, c)})
 	}
 	return rows
 }
@@ -92,17 +91,17 @@ func retriesOf(c *claims.Claim) string {
 }
 
 // wideRows are the rows of claims for a page.
-func wideRows(p *term.Printer, all []claims.Claim, now time.Time) [][]string {
+func wideRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("SINCE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("POLICY"), p.Sprintf("REASON")}}
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, []string{term.Line(c.ClaimID), stateWords(p, c, now), p.Minute(c.Since), ageOf(c, now), retriesOf(c), c.Policy, reasonOf(p, c)})
+		rows = append(rows, []string{text.Line(c.ClaimID), stateWords(p, c, now), p.Minute(c.Since), ageOf(c, now), retriesOf(c), c.Policy, reasonOf(p, c)})
 	}
 	return rows
 }
 
 // stateWords returns the state of a claim, with what is known of it.
-func stateWords(p *term.Printer, c *claims.Claim, now time.Time) string {
+func stateWords(p *text.Printer, c *claims.Claim, now time.Time) string {
 	name := p.Text(stateNames[c.State])
 	switch {
 	case c.State == claims.Waiting:
@@ -112,46 +111,46 @@ func stateWords(p *term.Printer, c *claims.Claim, now time.Time) string {
 	case c.State == claims.Stopped && c.With != "":
 		return name + ": " + withWords(p, c.With)
 	case c.DecidedBy != "":
-		return p.Sprintf("%s, by %s", name, term.Line(c.DecidedBy))
+		return p.Sprintf("%s, by %s", name, text.Line(c.DecidedBy))
 	}
 	return name
 }
 
-func withWords(p *term.Printer, with string) string {
+func withWords(p *text.Printer, with string) string {
 	if name, known := withNames[with]; known {
 		return p.Text(name)
 	}
-	return term.Line(with)
+	return text.Line(with)
 }
 
 // reasonOf returns why an open claim has failed: the code that matched, else the class of the error, else what was recorded last.
-func reasonOf(p *term.Printer, c *claims.Claim) string {
+func reasonOf(p *text.Printer, c *claims.Claim) string {
 	switch {
 	case !c.State.IsOpen():
 		return "-"
 	case c.MatchedCode != "":
-		return term.Line(c.MatchedCode)
+		return text.Line(c.MatchedCode)
 	case c.Classification != "":
-		if text, known := classNames[retry.Class(c.Classification)]; known {
-			return p.Text(text)
+		if s, known := classNames[retry.Class(c.Classification)]; known {
+			return p.Text(s)
 		}
-		return term.Line(c.Classification)
+		return text.Line(c.Classification)
 	}
-	for kind, text := range kindTexts {
+	for kind, s := range kindTexts {
 		if kind.String() == c.Kind {
-			return p.Text(text)
+			return p.Text(s)
 		}
 	}
-	return term.Line(c.Kind)
+	return text.Line(c.Kind)
 }
 
 // shortReason returns the reason without the code that a translation has behind it in brackets, in at most 17 characters.
-func shortReason(p *term.Printer, c *claims.Claim) string {
+func shortReason(p *text.Printer, c *claims.Claim) string {
 	reason := reasonOf(p, c)
 	if c.MatchedCode == "" {
 		reason, _, _ = strings.Cut(reason, " (")
 	}
-	return term.Shorten(reason, 17)
+	return text.Shorten(reason, 17)
 }
 
 // ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339.
@@ -184,7 +183,7 @@ func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 
 // spreadsheetSafe returns a cell that a spreadsheet does not take for a formula, without control characters.
 func spreadsheetSafe(cell string) string {
-	cell = term.Line(cell)
+	cell = text.Line(cell)
 	if cell != "" && cell != "-" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
 		return "'" + cell
 	}

@@ -7,21 +7,20 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // words are the words of history and explain about a decision, in a language. Both read the object `retryDecision`, so that
 // they use the same ones. Records of older versions lack part of it; that part is left out.
-type words struct{ *term.Printer }
+type words struct{ *text.Printer }
 
 // english are the words of JSON, and of commands that have no other language.
-var english = words{term.NewPrinter(lang.English, time.UTC)}
+var english = words{text.NewPrinter(text.English, time.UTC)}
 
 // classNames are the classes as they are shown.
-var classNames = map[retry.Class]lang.Text{
-	retry.Transient: lang.Textf("TRANSIENT"), retry.Permanent: lang.Textf("PERMANENT"), retry.Unknown: lang.Textf("UNKNOWN"),
+var classNames = map[retry.Class]text.Message{
+	retry.Transient: text.Messagef("TRANSIENT"), retry.Permanent: text.Messagef("PERMANENT"), retry.Unknown: text.Messagef("UNKNOWN"),
 }
 
 // class names the class of an error, and why it has that.
@@ -113,10 +112,10 @@ func (w words) hint(h *contract.Hint) string {
 	}
 }
 
-var settledTexts = map[retry.Step]lang.Text{
-	retry.StepCount: lang.Textf(", settled by the count"), retry.StepPermanent: lang.Textf(", settled by the class"),
-	retry.StepDeadline: lang.Textf(", settled by the deadline"), retry.StepHint: lang.Textf(", settled by the hint"),
-	retry.StepBackoff: lang.Textf(", settled by the back-off"),
+var settledTexts = map[retry.Step]text.Message{
+	retry.StepCount: text.Messagef(", settled by the count"), retry.StepPermanent: text.Messagef(", settled by the class"),
+	retry.StepDeadline: text.Messagef(", settled by the deadline"), retry.StepHint: text.Messagef(", settled by the hint"),
+	retry.StepBackoff: text.Messagef(", settled by the back-off"),
 }
 
 // settled names the step of the rule that settled the decision.
@@ -153,9 +152,9 @@ func (w words) overrides(o *contract.Overrides) string {
 	return strings.Join(list, ", ")
 }
 
-var ignoredTexts = map[retry.IgnoredReason]lang.Text{
-	retry.IgnoredType: lang.Textf("is neither a text nor a number"), retry.IgnoredUnreadable: lang.Textf("has no known form"),
-	retry.IgnoredYear: lang.Textf("has an impossible year"),
+var ignoredTexts = map[retry.IgnoredReason]text.Message{
+	retry.IgnoredType: text.Messagef("is neither a text nor a number"), retry.IgnoredUnreadable: text.Messagef("has no known form"),
+	retry.IgnoredYear: text.Messagef("has an impossible year"),
 }
 
 // ignored lists the variables that could not be read, and why.

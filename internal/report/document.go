@@ -5,13 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/lang"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Document is a report in words, without a format.
 type Document struct {
-	Language lang.Language
+	Language text.Language
 	Title    string
 	Lead     []string
 	Sections []Section
@@ -40,15 +39,15 @@ func writeText(out io.Writer, d Document) error {
 	for _, s := range d.Sections {
 		b.WriteString("\n" + s.Title + "\n")
 		if s.Note != "" {
-			b.WriteString(term.Wrap(s.Note, "  "))
+			b.WriteString(text.Wrap(s.Note, "  "))
 		}
 		rows := make([][]string, len(s.Table))
 		for i, row := range s.Table {
 			for _, cell := range row {
-				rows[i] = append(rows[i], term.Line(cell))
+				rows[i] = append(rows[i], text.Line(cell))
 			}
 		}
-		b.WriteString(term.Table("  ", rows))
+		b.WriteString(text.Table("  ", rows))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -8,7 +8,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Explanation is what explain answers. Its JSON form is stable: names are added, never changed.
@@ -180,7 +180,7 @@ func (e Explanation) laterWords() string {
 		words = append(words, fmt.Sprintf("%s, %s", l.Rule, l.Class))
 	}
 	if more := len(e.Later) - most; more > 0 {
-		words = append(words, term.Count(more, "more rule"))
+		words = append(words, text.Count(more, "more rule"))
 	}
 	return "rules that match too, after it: " + strings.Join(words, "; ")
 }
@@ -195,9 +195,9 @@ func (e Explanation) decision() string {
 // wait words the wait from now, or its band where it is not known.
 func (e Explanation) wait() string {
 	if e.Waits == exact {
-		return term.Span(e.ahead[0].Wait)
+		return text.Span(e.ahead[0].Wait)
 	}
-	return term.Range(e.ahead[0].Shortest, e.ahead[0].Longest)
+	return text.Range(e.ahead[0].Shortest, e.ahead[0].Longest)
 }
 
 func (e Explanation) because() string {
@@ -207,7 +207,7 @@ func (e Explanation) because() string {
 		// The count of a decision that stops is the one that was asked.
 		return fmt.Sprintf("retry count %d has reached the limit of %d, whatever the error; %s", e.RetryCount, e.MaxRetries, class)
 	case retry.StepDeadline:
-		return fmt.Sprintf("no retry fits before the deadline %s; %s", term.Time(*e.Decision.Deadline), class)
+		return fmt.Sprintf("no retry fits before the deadline %s; %s", text.Time(*e.Decision.Deadline), class)
 	default:
 		return class
 	}
@@ -235,9 +235,9 @@ func (e Explanation) overridden() string {
 func (e Explanation) footnote() string {
 	var note string
 	if d := e.Decision.Deadline; d != nil {
-		note = fmt.Sprintf("No try is made after the deadline, %s. ", term.Time(*d))
+		note = fmt.Sprintf("No try is made after the deadline, %s. ", text.Time(*d))
 		if e.RetryCount-1+len(e.ahead) < e.MaxRetries {
-			note = fmt.Sprintf("No further try fits before the deadline, %s. ", term.Time(*d))
+			note = fmt.Sprintf("No further try fits before the deadline, %s. ", text.Time(*d))
 		}
 	}
 	spread := slices.ContainsFunc(e.ahead, func(s retry.Scheduled) bool { return s.Shortest != s.Longest })
@@ -252,5 +252,5 @@ func (e Explanation) footnote() string {
 	if note == "" {
 		return ""
 	}
-	return "\n" + term.Wrap(note, "")
+	return "\n" + text.Wrap(note, "")
 }

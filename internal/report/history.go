@@ -12,10 +12,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // History is what is known of a claim. Its JSON form is stable: names are added, never changed. Names that the process
@@ -228,10 +227,10 @@ func (w words) thrown(last *audit.Record, f *contract.Facts) string {
 	return w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", last.Kind)
 }
 
-var outcomeTexts = map[audit.Kind]lang.Text{
-	audit.KindSubmitted:   lang.Textf("accepted by the insurer"),
-	audit.KindResubmitted: lang.Textf("submitted again"),
-	audit.KindAbandoned:   lang.Textf("abandoned"),
+var outcomeTexts = map[audit.Kind]text.Message{
+	audit.KindSubmitted:   text.Messagef("accepted by the insurer"),
+	audit.KindResubmitted: text.Messagef("submitted again"),
+	audit.KindAbandoned:   text.Messagef("abandoned"),
 }
 
 // outcome words an outcome, and by whom it was decided.
@@ -248,25 +247,25 @@ func (w words) by(f *contract.Facts) string {
 	if f.DecidedBy == "" {
 		return ""
 	}
-	return w.Sprintf(" by %s", term.Line(f.DecidedBy))
+	return w.Sprintf(" by %s", text.Line(f.DecidedBy))
 }
 
 // maxShownError is how many characters of an insurer's text a terminal is given; a page of HTML would bury the rest.
 const maxShownError = 243
 
 // stepTexts are the six steps as they are shown.
-var stepTexts = [6]lang.Text{
-	lang.Textf("error received"), lang.Textf("error classified"), lang.Textf("counter checked"),
-	lang.Textf("backoff computed"), lang.Textf("decision taken"), lang.Textf("next try scheduled"),
+var stepTexts = [6]text.Message{
+	text.Messagef("error received"), text.Messagef("error classified"), text.Messagef("counter checked"),
+	text.Messagef("backoff computed"), text.Messagef("decision taken"), text.Messagef("next try scheduled"),
 }
 
 // Text words the history.
-func (h *History) Text(p *term.Printer) string {
+func (h *History) Text(p *text.Printer) string {
 	w := words{p}
 	var b strings.Builder
 	last := h.last()
-	b.WriteString(w.Sprintf("Claim %s, %s", term.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
-	b.WriteString(term.Hanging(w.Sprintf("Now: "), w.standing(last.record, &last.facts, h.now)))
+	b.WriteString(w.Sprintf("Claim %s, %s", text.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
+	b.WriteString(text.Hanging(w.Sprintf("Now: "), w.standing(last.record, &last.facts, h.now)))
 	b.WriteString(p.Zone())
 	for i := range h.Records {
 		r := &h.Records[i]
@@ -274,25 +273,25 @@ func (h *History) Text(p *term.Printer) string {
 		if r.Steps != nil {
 			b.WriteString(w.steps(r))
 		} else if say := w.event(h, r); say != "" {
-			b.WriteString(term.Wrap(term.Line(say), "    "))
+			b.WriteString(text.Wrap(text.Line(say), "    "))
 		}
 		if r.Justification != "" {
-			b.WriteString(term.Hanging(w.Sprintf("    Reason: "), term.Line(r.Justification)))
+			b.WriteString(text.Hanging(w.Sprintf("    Reason: "), text.Line(r.Justification)))
 		}
 		if r.record.Kind.IsDecision() && r.record.Kind != audit.KindRetry {
-			b.WriteString(term.Wrap(w.Sprintf("Message: %s", term.Line(r.Message)), "    "))
+			b.WriteString(text.Wrap(w.Sprintf("Message: %s", text.Line(r.Message)), "    "))
 		}
-		b.WriteString(term.Wrap(w.origin(r), "    "))
+		b.WriteString(text.Wrap(w.origin(r), "    "))
 	}
 	return b.String()
 }
 
 // kindTexts are the kinds of records as they are shown, but for a retry.
-var kindTexts = map[audit.Kind]lang.Text{
-	audit.KindExhausted: lang.Textf("MAX_RETRIES_EXCEEDED"), audit.KindPermanent: lang.Textf("PERMANENT_ERROR"),
-	audit.KindRejected: lang.Textf("REJECTED"), audit.KindUndelivered: lang.Textf("UNDELIVERED"), audit.KindRedriven: lang.Textf("REDRIVEN"),
-	audit.KindDecisionRefused: lang.Textf("DECISION_REFUSED"),
-	audit.KindSubmitted:       lang.Textf("SUBMITTED"), audit.KindResubmitted: lang.Textf("RESUBMITTED"), audit.KindAbandoned: lang.Textf("ABANDONED"),
+var kindTexts = map[audit.Kind]text.Message{
+	audit.KindExhausted: text.Messagef("MAX_RETRIES_EXCEEDED"), audit.KindPermanent: text.Messagef("PERMANENT_ERROR"),
+	audit.KindRejected: text.Messagef("REJECTED"), audit.KindUndelivered: text.Messagef("UNDELIVERED"), audit.KindRedriven: text.Messagef("REDRIVEN"),
+	audit.KindDecisionRefused: text.Messagef("DECISION_REFUSED"),
+	audit.KindSubmitted:       text.Messagef("SUBMITTED"), audit.KindResubmitted: text.Messagef("RESUBMITTED"), audit.KindAbandoned: text.Messagef("ABANDONED"),
 }
 
 // title is the kind of record, and for a retry which one.
@@ -310,7 +309,7 @@ func (w words) steps(t *historyRecord) string {
 	var b strings.Builder
 	for i, found := range w.findings(t.record, &t.facts) {
 		head := fmt.Sprintf("    %-18s  %s  ", w.Text(stepTexts[i]), w.Clock(t.Steps[i].At))
-		b.WriteString(term.Hanging(head, w.shown(found)))
+		b.WriteString(text.Hanging(head, w.shown(found)))
 	}
 	return b.String()
 }
@@ -352,21 +351,21 @@ func (w words) round(t *historyRecord) string {
 
 // origin words where the record comes from and where it is in the audit trail.
 func (w words) origin(t *historyRecord) string {
-	text := w.Sprintf("Job %s, process instance %s of cluster %s", t.JobKey, t.ProcessInstanceKey, term.Line(t.Cluster))
+	s := w.Sprintf("Job %s, process instance %s of cluster %s", t.JobKey, t.ProcessInstanceKey, text.Line(t.Cluster))
 	if t.ElementID != "" {
-		text += w.Sprintf(", task %s of %s", term.Line(t.ElementID), term.Line(t.ProcessID))
+		s += w.Sprintf(", task %s of %s", text.Line(t.ElementID), text.Line(t.ProcessID))
 	}
 	if x := &t.facts.RetryDecision; x.Policy != "" {
-		text += w.Sprintf("; policy %s %s", x.Policy, x.PolicyVersion)
+		s += w.Sprintf("; policy %s %s", x.Policy, x.PolicyVersion)
 	}
-	return text + w.Sprintf("; audit chain %s, place %s, hash %.12s.", strconv.Itoa(t.Chain), strconv.FormatInt(t.Seq, 10), t.Hash)
+	return s + w.Sprintf("; audit chain %s, place %s, hash %.12s.", strconv.Itoa(t.Chain), strconv.FormatInt(t.Seq, 10), t.Hash)
 }
 
 // shown returns a text as far as a terminal need show it.
-func (w words) shown(text string) string {
-	shown := term.Shorten(text, maxShownError)
-	if shown != text {
+func (w words) shown(s string) string {
+	shown := text.Shorten(s, maxShownError)
+	if shown != s {
 		shown += w.Sprintf(" (all of it: --json)")
 	}
-	return term.Line(shown)
+	return text.Line(shown)
 }

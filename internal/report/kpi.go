@@ -7,9 +7,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // KPIs are the KPIs of a time, by policy. Their JSON form is stable: names are added, never changed.
@@ -19,29 +18,29 @@ type KPIs struct {
 	Policies []kpi.Result `json:"policies"`
 }
 
-var kpiLabels = map[string]lang.Text{
-	"successAfterRetry": lang.Textf("success after retry"), "meanTimeToSuccess": lang.Textf("mean time to success"),
-	"medianTimeToSuccess": lang.Textf("median time to success"), "permanentErrors": lang.Textf("permanent errors"),
-	"retriesUsedUp": lang.Textf("retries used up"), "claimsLost": lang.Textf("claims lost"),
-	"meanAttemptsToSuccess": lang.Textf("mean attempts to success"), "endedWithin24h": lang.Textf("ended within 24 h"),
-	"endedWithin48h": lang.Textf("ended within 48 h"),
+var kpiLabels = map[string]text.Message{
+	"successAfterRetry": text.Messagef("success after retry"), "meanTimeToSuccess": text.Messagef("mean time to success"),
+	"medianTimeToSuccess": text.Messagef("median time to success"), "permanentErrors": text.Messagef("permanent errors"),
+	"retriesUsedUp": text.Messagef("retries used up"), "claimsLost": text.Messagef("claims lost"),
+	"meanAttemptsToSuccess": text.Messagef("mean attempts to success"), "endedWithin24h": text.Messagef("ended within 24 h"),
+	"endedWithin48h": text.Messagef("ended within 48 h"),
 }
 
-var verdictNames = map[kpi.Verdict]lang.Text{
-	kpi.Met: lang.Textf("met"), kpi.Missed: lang.Textf("missed"), kpi.NoData: lang.Textf("no data"), kpi.NoTarget: lang.Textf("no target"),
+var verdictNames = map[kpi.Verdict]text.Message{
+	kpi.Met: text.Messagef("met"), kpi.Missed: text.Messagef("missed"), kpi.NoData: text.Messagef("no data"), kpi.NoTarget: text.Messagef("no target"),
 }
 
 // Text compares the KPIs with their targets, and shows what became of the claims.
-func (k KPIs) Text(p *term.Printer) string {
+func (k KPIs) Text(p *text.Printer) string {
 	var b strings.Builder
 	b.WriteString(p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)) + "\n" + p.Zone())
 	for i := range k.Policies {
 		r := &k.Policies[i]
-		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + term.Table("  ", outcomeRows(p, r.Claims)))
+		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + text.Table("  ", outcomeRows(p, r.Claims)))
 		if r.Policy == claims.NoPolicy {
 			continue
 		}
-		b.WriteString("\n" + term.Table("  ", kpiRows(p, r.KPIs)) + "\n" + term.Wrap(countsWords(p, r.Counts), "  "))
+		b.WriteString("\n" + text.Table("  ", kpiRows(p, r.KPIs)) + "\n" + text.Wrap(countsWords(p, r.Counts), "  "))
 	}
 	if len(k.Policies) == 0 {
 		b.WriteString("\n" + p.Sprintf("No claims.") + "\n")
@@ -49,7 +48,7 @@ func (k KPIs) Text(p *term.Printer) string {
 	return b.String()
 }
 
-func policyTitle(p *term.Printer, policy string) string {
+func policyTitle(p *text.Printer, policy string) string {
 	if policy == claims.NoPolicy {
 		return p.Sprintf("Claims about which no policy has decided")
 	}
@@ -57,7 +56,7 @@ func policyTitle(p *term.Printer, policy string) string {
 }
 
 // outcomeRows are what became of the claims, as a table of a name and a number.
-func outcomeRows(p *term.Printer, t kpi.Outcomes) [][]string {
+func outcomeRows(p *text.Printer, t kpi.Outcomes) [][]string {
 	number := func(n int64) string { return p.Sprintf("%d", n) }
 	rows := [][]string{
 		{p.Sprintf("claims sent"), number(t.Sent)},
@@ -81,12 +80,12 @@ func outcomeRows(p *term.Printer, t kpi.Outcomes) [][]string {
 	return rows
 }
 
-func kpiRows(p *term.Printer, kpis []kpi.Indicator) [][]string {
+func kpiRows(p *text.Printer, kpis []kpi.Indicator) [][]string {
 	rows := [][]string{{p.Sprintf("KPI"), p.Sprintf("TARGET"), p.Sprintf("MEASURED"), p.Sprintf("ON"), p.Sprintf("VERDICT"), p.Sprintf("SOURCE")}}
 	for _, one := range kpis {
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
-			target, source = one.Bound+" "+kpiValue(p, one.Measure, one.Target, 0), term.Line(one.Source)
+			target, source = one.Bound+" "+kpiValue(p, one.Measure, one.Target, 0), text.Line(one.Source)
 			source, _, _ = strings.Cut(source, " section")
 		}
 		if one.Value != nil {
@@ -101,13 +100,13 @@ func kpiRows(p *term.Printer, kpis []kpi.Indicator) [][]string {
 }
 
 // countsWords counts the records.
-func countsWords(p *term.Printer, c kpi.Counts) string {
+func countsWords(p *text.Printer, c kpi.Counts) string {
 	return p.Sprintf("Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, answers that did not arrive %d, sent again before their time %d.",
 		c.Decisions, c.Retries, c.Exhausted, c.Permanent, c.Rejected, c.Undelivered, c.Redriven)
 }
 
 // kpiValue returns a value in its measure, a share with so many decimals and a number with one more.
-func kpiValue(p *term.Printer, m retry.Measure, value float64, decimals int) string {
+func kpiValue(p *text.Printer, m retry.Measure, value float64, decimals int) string {
 	switch m {
 	case retry.Share:
 		return p.Decimal(fmt.Sprintf("%.*f %%", decimals, 100*value))

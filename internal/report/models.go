@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // ModelFindingsText words the findings about so many files.
 func ModelFindingsText(findings []modellint.Finding, files int) string {
 	if len(findings) == 0 {
-		return "No findings in " + term.Count(files, "file") + ".\n"
+		return "No findings in " + text.Count(files, "file") + ".\n"
 	}
 	var b strings.Builder
 	for i, f := range findings {
@@ -28,26 +28,26 @@ func ModelFindingsText(findings []modellint.Finding, files int) string {
 func modelFindingText(f modellint.Finding) string {
 	const indent = "    "
 	var b strings.Builder
-	where := term.Line(f.File)
+	where := text.Line(f.File)
 	if f.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, f.Line)
 	}
 	fmt.Fprintf(&b, "%s: %s %s\n", where, f.Severity, f.Rule)
 	if element := elementWords(f); element != "" {
-		b.WriteString(term.Wrap(term.Line(element), "  "))
+		b.WriteString(text.Wrap(text.Line(element), "  "))
 	}
-	b.WriteString(term.Wrap(term.Line(sentence(f.Problem)), indent))
+	b.WriteString(text.Wrap(text.Line(sentence(f.Problem)), indent))
 	if f.Effect != "" {
-		b.WriteString(term.Wrap("At run time: "+term.Line(sentence(f.Effect)), indent))
+		b.WriteString(text.Wrap("At run time: "+text.Line(sentence(f.Effect)), indent))
 	}
 	switch {
 	case f.Advice != "":
-		b.WriteString(term.Wrap("What to do: "+term.Line(sentence(f.Advice)), indent))
+		b.WriteString(text.Wrap("What to do: "+text.Line(sentence(f.Advice)), indent))
 	case f.Fix != "":
 		b.WriteString(indent + "What to do:\n")
 	}
 	for line := range strings.Lines(f.Fix) {
-		b.WriteString(strings.TrimRight(indent+"  "+term.Text(line), " \n") + "\n")
+		b.WriteString(strings.TrimRight(indent+"  "+text.Harmless(line), " \n") + "\n")
 	}
 	return b.String()
 }

@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // PolicySummary is a policy in a list. Its JSON form is stable: names are added, never changed. Durations are ISO 8601.
@@ -97,10 +97,10 @@ func PoliciesText(list []PolicySummary) string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		label := func(name, text string) { b.WriteString(term.Hanging(fmt.Sprintf("%-*s", width, name), text)) }
+		label := func(name, raw string) { b.WriteString(text.Hanging(fmt.Sprintf("%-*s", width, name), raw)) }
 		label(s.Name, s.tries())
 		if s.Description != "" {
-			label("", term.Line(s.Description))
+			label("", text.Line(s.Description))
 		}
 		label("", s.origin())
 	}
@@ -111,16 +111,16 @@ func (s PolicySummary) tries() string {
 	if s.MaxRetries == 0 {
 		return "no retries"
 	}
-	return fmt.Sprintf("%s, waits of %s, %s in all", term.Count(s.MaxRetries, "retry"),
-		term.Range(time.Duration(s.ShortestWait), time.Duration(s.LongestWait)), term.Range(time.Duration(s.ShortestInAll), time.Duration(s.LongestInAll)))
+	return fmt.Sprintf("%s, waits of %s, %s in all", text.Count(s.MaxRetries, "retry"),
+		text.Range(time.Duration(s.ShortestWait), time.Duration(s.LongestWait)), text.Range(time.Duration(s.ShortestInAll), time.Duration(s.LongestInAll)))
 }
 
 func (s PolicySummary) origin() string {
-	text := fmt.Sprintf("%s, version %s", term.Line(s.Origin), s.Version)
+	raw := fmt.Sprintf("%s, version %s", text.Line(s.Origin), s.Version)
 	if s.Source != "" {
-		text += ", from " + term.Line(s.Source)
+		raw += ", from " + text.Line(s.Source)
 	}
-	return text
+	return raw
 }
 
 // Text words the policy.
@@ -129,13 +129,13 @@ func (s ShownPolicy) Text() string {
 	var b labelled
 	b.label("Policy", "%s, %s", s.Name, s.origin())
 	if s.Description != "" {
-		b.label("", "%s", term.Line(s.Description))
+		b.label("", "%s", text.Line(s.Description))
 	}
 	b.label("Tries", "%s", s.tries())
-	b.label("Waits", "base %s, factor %g, min %s, max %s, %s, in whole %ss", term.Span(p.Base), p.Factor, term.Span(p.Min), term.Span(p.Max),
+	b.label("Waits", "base %s, factor %g, min %s, max %s, %s, in whole %ss", text.Span(p.Base), p.Factor, text.Span(p.Min), text.Span(p.Max),
 		jitterWords(p.Jitter), s.Policy.Precision)
 	if p.Deadline > 0 {
-		b.label("Deadline", "%s after the first failure", term.Span(p.Deadline))
+		b.label("Deadline", "%s after the first failure", text.Span(p.Deadline))
 	}
 	b.label("Input", "%s", s.input())
 	for i, t := range s.Policy.Targets {
@@ -161,11 +161,11 @@ func jitterWords(share float64) string {
 }
 
 func targetWords(t policy.Target) string {
-	text := t.KPI + " " + t.Target
+	s := t.KPI + " " + t.Target
 	if t.Source != "" {
-		text += " (" + term.Line(t.Source) + ")"
+		s += " (" + text.Line(t.Source) + ")"
 	}
-	return text
+	return s
 }
 
 func (s ShownPolicy) input() string {
@@ -194,44 +194,44 @@ func rulesText(title string, rules []retry.Rule) string {
 			b.WriteString("\n" + title + "\n")
 		}
 		fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(fmt.Sprintf("%-9s %s", r.Class, r.ID)))
-		b.WriteString(term.Wrap(ruleWords(r), "      "))
+		b.WriteString(text.Wrap(ruleWords(r), "      "))
 	}
 	return b.String()
 }
 
 func ruleWords(r retry.Rule) string {
-	text := conditionWords(&r.Condition)
+	s := conditionWords(&r.Condition)
 	if r.Unless != nil {
-		text += "; unless " + conditionWords(r.Unless)
+		s += "; unless " + conditionWords(r.Unless)
 	}
 	if r.Source != "" {
-		text += " (" + term.Line(r.Source) + ")"
+		s += " (" + text.Line(r.Source) + ")"
 	}
-	return text
+	return s
 }
 
 func conditionWords(c *evidence.Condition) string {
 	var parts []string
-	add := func(name, text, in string) {
+	add := func(name, s, in string) {
 		if in != "" {
-			text += " in an insurer's " + in
+			s += " in an insurer's " + in
 		}
-		if text != "" {
-			parts = append(parts, name+" "+term.Line(text))
+		if s != "" {
+			parts = append(parts, name+" "+text.Line(s))
 		}
 	}
 	if g := c.Glosa; g != nil {
-		text := g.Table
+		s := g.Table
 		if g.Class != "" {
-			text += " " + g.Class
+			s += " " + g.Class
 		}
 		if len(g.Only) > 0 {
-			text += " only " + strings.Join(g.Only, ", ")
+			s += " only " + strings.Join(g.Only, ", ")
 		}
 		if len(g.Except) > 0 {
-			text += " except " + strings.Join(g.Except, ", ")
+			s += " except " + strings.Join(g.Except, ", ")
 		}
-		add("glosa", text, g.In)
+		add("glosa", s, g.In)
 	}
 	add("http", strings.Join(c.HTTP, ", "), "")
 	add("smtp", strings.Join(c.SMTP, ", "), "")
@@ -255,7 +255,7 @@ func FindingsText(findings []policy.Finding) string {
 func findingsText(indent string, findings []policy.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
-		where := term.Line(f.File)
+		where := text.Line(f.File)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}
@@ -270,9 +270,9 @@ func findingsText(indent string, findings []policy.Finding) string {
 		if !strings.HasSuffix(what, "?") { // did you mean ...?
 			what += "."
 		}
-		b.WriteString(term.Wrap(term.Line(what), indent+"    "))
+		b.WriteString(text.Wrap(text.Line(what), indent+"    "))
 		if f.Advice != "" {
-			b.WriteString(term.Wrap("What to do: "+f.Advice+".", indent+"    "))
+			b.WriteString(text.Wrap("What to do: "+f.Advice+".", indent+"    "))
 		}
 	}
 	return b.String()

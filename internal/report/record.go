@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // labelled is a text of lines with a label each.
 type labelled struct{ strings.Builder }
 
 func (b *labelled) label(name, format string, args ...any) {
-	b.WriteString(term.Hanging(fmt.Sprintf("%-11s", name), fmt.Sprintf(format, args...)))
+	b.WriteString(text.Hanging(fmt.Sprintf("%-11s", name), fmt.Sprintf(format, args...)))
 }
 
 // place identifies a record and its job: what audit export and history say first of each record.

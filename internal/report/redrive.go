@@ -7,21 +7,21 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // RedriveText says that a claim is sent again, or would be.
 func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	claim, stood, when := term.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now), "now"
+	claim, stood, when := text.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now), "now"
 	if wait, err := contract.ParseISODuration(c.Wait); err == nil && wait > 0 {
-		when = fmt.Sprintf("in %s, as retry %d", term.Span(wait), c.Facts.RetryCount+1)
+		when = fmt.Sprintf("in %s, as retry %d", text.Span(wait), c.Facts.RetryCount+1)
 	}
 	if c.Result == redrive.Planned {
-		return fmt.Sprintf("Claim %s would be sent again %s.\n", claim, when) + term.Hanging("It: ", stood)
+		return fmt.Sprintf("Claim %s would be sent again %s.\n", claim, when) + text.Hanging("It: ", stood)
 	}
-	return fmt.Sprintf("Claim %s is sent again %s.\n", claim, when) + term.Hanging("Before: ", stood) +
-		term.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, term.Time(*c.RecordedAt), term.Line(order.DecidedBy), c.RedriveID)) +
-		term.Hanging("Reason: ", term.Line(order.Justification))
+	return fmt.Sprintf("Claim %s is sent again %s.\n", claim, when) + text.Hanging("Before: ", stood) +
+		text.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, text.Time(*c.RecordedAt), text.Line(order.DecidedBy), c.RedriveID)) +
+		text.Hanging("Reason: ", text.Line(order.Justification))
 }
 
 // Redrive is what redrive answers about several claims. Its JSON form is stable.
@@ -56,13 +56,13 @@ func (r *Redrive) Preview(since time.Duration) string {
 			send = "no"
 			refused[c.Fault]++
 		}
-		rows = append(rows, []string{c.Status, term.Line(c.RuleID), term.Minute(*c.DecidedAt), send, term.Line(c.ClaimID)})
+		rows = append(rows, []string{c.Status, text.Line(c.RuleID), text.Minute(*c.DecidedAt), send, text.Line(c.ClaimID)})
 	}
 	if r.Selected > 0 {
-		b.WriteString(term.Table("", rows) + "\n")
+		b.WriteString(text.Table("", rows) + "\n")
 	}
 	fmt.Fprintf(&b, "%s chosen, of the decisions of the last %s; %d to send again.\n",
-		term.Count(r.Selected, "claim"), term.Span(since), r.Count(redrive.Planned))
+		text.Count(r.Selected, "claim"), text.Span(since), r.Count(redrive.Planned))
 	for _, fault := range []redrive.Fault{redrive.MaxRetriesExceeded, redrive.InvalidRetryState} {
 		if n := refused[fault]; n > 0 {
 			fmt.Fprintf(&b, "%d not without --force: %s.\n", n, fault)
@@ -80,7 +80,7 @@ func (r *Redrive) Results() string {
 		if c.Fault != "" {
 			became = string(c.Fault) + ": "
 		}
-		b.WriteString(term.Hanging(fmt.Sprintf("%-11s  ", c.Result), term.Line(c.ClaimID)+"  "+term.Line(became+c.Message)))
+		b.WriteString(text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID)+"  "+text.Line(became+c.Message)))
 	}
 	return b.String()
 }
@@ -90,7 +90,7 @@ func (r *Redrive) Summary() string {
 	if r.DryRun {
 		return "Nothing was sent: a dry run.\n"
 	}
-	parts := []string{fmt.Sprintf("\n%d of %s sent again", r.Done, term.Count(r.Selected, "claim"))}
+	parts := []string{fmt.Sprintf("\n%d of %s sent again", r.Done, text.Count(r.Selected, "claim"))}
 	for _, result := range []redrive.Result{redrive.Refused, redrive.Unconfirmed, redrive.Failed, redrive.NotTried} {
 		if n := r.Count(result); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(result), "_", " ")))

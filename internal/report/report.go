@@ -9,8 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/kpi"
-	"hospital.example/analyze-retry/internal/lang"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Report is what a manager reads about a time.
@@ -60,7 +59,7 @@ func (r *Report) JSON() any {
 func (r *Report) oldest() []claims.Claim { return r.Open[:min(mostOpen, len(r.Open))] }
 
 // Document returns the report in words.
-func (r *Report) Document(p *term.Printer) Document {
+func (r *Report) Document(p *text.Printer) Document {
 	last := r.To.Add(-time.Nanosecond)
 	d := Document{
 		Language: p.Language(),
@@ -84,7 +83,7 @@ func (r *Report) Document(p *term.Printer) Document {
 }
 
 // outcomes is the table of claims by policy and outcome.
-func (r *Report) outcomes(p *term.Printer) Section {
+func (r *Report) outcomes(p *text.Printer) Section {
 	s := Section{Title: p.Sprintf("Claims by outcome"), Table: [][]string{{
 		p.Sprintf("Policy"), p.Sprintf("Sent"), p.Sprintf("Accepted at once"), p.Sprintf("Accepted after retry"),
 		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Abandoned"),
@@ -115,7 +114,7 @@ func (r *Report) outcomes(p *term.Printer) Section {
 }
 
 // causes is the table of the reasons for which submissions under a policy failed.
-func causes(p *term.Printer, of *kpi.Result) Section {
+func causes(p *text.Printer, of *kpi.Result) Section {
 	s := Section{Title: p.Sprintf("Why submissions failed, policy %s", of.Policy), Table: [][]string{{
 		p.Sprintf("Failures"), p.Sprintf("Class"), p.Sprintf("Cause"), p.Sprintf("Rule"),
 	}}}
@@ -134,17 +133,17 @@ func causes(p *term.Printer, of *kpi.Result) Section {
 }
 
 // causeClasses are the classes of errors in words.
-var causeClasses = map[string]lang.Text{
-	"TRANSIENT": lang.Textf("passes by itself"), "PERMANENT": lang.Textf("needs a correction"), "UNKNOWN": lang.Textf("unknown"),
+var causeClasses = map[string]text.Message{
+	"TRANSIENT": text.Messagef("passes by itself"), "PERMANENT": text.Messagef("needs a correction"), "UNKNOWN": text.Messagef("unknown"),
 }
 
 // causeCodes are the documents' own codes in words.
-var causeCodes = map[string]lang.Text{
-	"TIMEOUT": lang.Textf("no answer in time"), "CONNECTION_ERROR": lang.Textf("no connection"), "SERVICE_UNAVAILABLE": lang.Textf("service unavailable"),
-	"NETWORK_ERROR": lang.Textf("network error"), "TEMPORARY_ERROR": lang.Textf("temporary error"), "RATE_LIMIT": lang.Textf("too many requests"),
-	"SERVER_ERROR": lang.Textf("error of the insurer's server"), "INVALID_PATIENT_DATA": lang.Textf("invalid patient data"),
-	"INSURANCE_EXPIRED": lang.Textf("insurance expired"), "AUTHORIZATION_DENIED": lang.Textf("authorization denied"),
-	"DUPLICATE_CLAIM": lang.Textf("claim sent twice"), "INVALID_PROCEDURE_CODE": lang.Textf("invalid procedure code"),
+var causeCodes = map[string]text.Message{
+	"TIMEOUT": text.Messagef("no answer in time"), "CONNECTION_ERROR": text.Messagef("no connection"), "SERVICE_UNAVAILABLE": text.Messagef("service unavailable"),
+	"NETWORK_ERROR": text.Messagef("network error"), "TEMPORARY_ERROR": text.Messagef("temporary error"), "RATE_LIMIT": text.Messagef("too many requests"),
+	"SERVER_ERROR": text.Messagef("error of the insurer's server"), "INVALID_PATIENT_DATA": text.Messagef("invalid patient data"),
+	"INSURANCE_EXPIRED": text.Messagef("insurance expired"), "AUTHORIZATION_DENIED": text.Messagef("authorization denied"),
+	"DUPLICATE_CLAIM": text.Messagef("claim sent twice"), "INVALID_PROCEDURE_CODE": text.Messagef("invalid procedure code"),
 }
 
 // causeTables are what the codes of rules are of, by how the IDs of the rules begin.
@@ -160,8 +159,8 @@ var causeTables = []struct {
 }
 
 // causeWords returns a cause with the term of its code.
-func causeWords(p *term.Printer, c *kpi.Cause) string {
-	code := term.Line(c.MatchedCode)
+func causeWords(p *text.Printer, c *kpi.Cause) string {
+	code := text.Line(c.MatchedCode)
 	if code == "" {
 		return p.Sprintf("no rule knows the text")
 	}
@@ -183,7 +182,7 @@ func causeWords(p *term.Printer, c *kpi.Cause) string {
 }
 
 // ages is the table of the open claims by state and age.
-func (r *Report) ages(p *term.Printer) Section {
+func (r *Report) ages(p *text.Printer) Section {
 	s := Section{Title: p.Sprintf("Open claims by state and age"), Table: [][]string{{p.Sprintf("State"), p.Sprintf("Claims")}}}
 	limits := claims.Ages()
 	for _, age := range limits {
@@ -212,7 +211,7 @@ func (r *Report) ages(p *term.Printer) Section {
 	return s
 }
 
-func (r *Report) oldestOpen(p *term.Printer) Section {
+func (r *Report) oldestOpen(p *text.Printer) Section {
 	s := Section{Title: p.Sprintf("The oldest open claims")}
 	if len(r.Open) == 0 {
 		s.Note = p.Sprintf("No claims.")
@@ -223,7 +222,7 @@ func (r *Report) oldestOpen(p *term.Printer) Section {
 }
 
 // seal is the end of each chain, by which a later change of the trail shows.
-func (r *Report) seal(p *term.Printer) Section {
+func (r *Report) seal(p *text.Printer) Section {
 	s := Section{
 		Title: p.Sprintf("Seal of the audit trail"),
 		Note:  p.Sprintf("The figures are those of the audit trail up to these records. worker audit verify shows whether one of them was changed since."),

@@ -6,13 +6,12 @@ import (
 
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/term"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
-var inPortuguese = term.NewPrinter(lang.Portuguese, time.UTC)
+var inPortuguese = text.NewPrinter(text.Portuguese, time.UTC)
 
 func TestACauseHasTheTermOfItsCode(t *testing.T) {
 	for _, c := range []struct{ rule, code, want string }{

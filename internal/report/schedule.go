@@ -6,7 +6,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // isoDuration is a duration that JSON has as ISO 8601.
@@ -51,13 +51,13 @@ func scheduleTable(p *retry.Policy, waits []retry.Scheduled, known Knowledge) st
 			}
 			continue
 		}
-		row := []string{fmt.Sprintf("%d of %d", w.Retry, p.MaxRetries), term.Span(w.Delay), term.Range(w.Shortest, w.Longest)}
+		row := []string{fmt.Sprintf("%d of %d", w.Retry, p.MaxRetries), text.Span(w.Delay), text.Range(w.Shortest, w.Longest)}
 		if known == bandOnly {
-			row = append(row, term.Range(w.TotalShortest, w.TotalLongest))
+			row = append(row, text.Range(w.TotalShortest, w.TotalLongest))
 		} else {
-			row = append(row, term.Span(w.Wait), term.Span(w.Total))
+			row = append(row, text.Span(w.Wait), text.Span(w.Total))
 		}
 		rows = append(rows, row)
 	}
-	return term.Table("  ", rows)
+	return text.Table("  ", rows)
 }

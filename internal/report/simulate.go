@@ -7,7 +7,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Simulation is what simulate answers. Its JSON form is stable: names are added, never changed. Times are seconds since the
@@ -87,19 +87,19 @@ func (s *Simulation) Text() string {
 	for _, o := range s.scenario.Outages {
 		down = append(down, outageWords(o))
 	}
-	text := term.Wrap(fmt.Sprintf("%s submitted over %s; the insurer is down %s; every failure says %q.", term.Count(s.Claims, "claim"),
-		term.Span(s.scenario.Arrivals()), strings.Join(down, " and "), english.shown(s.Error)), "")
+	raw := text.Wrap(fmt.Sprintf("%s submitted over %s; the insurer is down %s; every failure says %q.", text.Count(s.Claims, "claim"),
+		text.Span(s.scenario.Arrivals()), strings.Join(down, " and "), english.shown(s.Error)), "")
 	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "IN A MINUTE", "MEDIAN", "95 %"}}
 	for i := range s.Policies {
 		p := &s.Policies[i]
-		text += term.Wrap(fmt.Sprintf("Policy %s, version %s, takes the error for %s (rule %s).",
+		raw += text.Wrap(fmt.Sprintf("Policy %s, version %s, takes the error for %s (rule %s).",
 			p.Policy, p.PolicyVersion, p.Classification, p.RuleID), "")
 		rows = append(rows, []string{
-			term.Shorten(p.Policy, 12), s.share(p.AtOnce + p.Survivors), s.share(p.Exhausted + p.Deadline + p.Permanent),
+			text.Shorten(p.Policy, 12), s.share(p.AtOnce + p.Survivors), s.share(p.Exhausted + p.Deadline + p.Permanent),
 			fmt.Sprint(p.WastedTries), fmt.Sprint(p.LargestWave.Retries), spanOrDash(p.P50), spanOrDash(p.P95),
 		})
 	}
-	return text + "\n" + term.Table("", rows) + `
+	return raw + "\n" + text.Table("", rows) + `
 IN VAIN: retries in an outage. IN A MINUTE: the most retries within any minute.
 MEDIAN, 95 %: from the first failure to the acceptance.
 `
@@ -107,9 +107,9 @@ MEDIAN, 95 %: from the first failure to the acceptance.
 
 func outageWords(o simulate.Outage) string {
 	if o.Begin == 0 {
-		return "for " + term.Span(o.End)
+		return "for " + text.Span(o.End)
 	}
-	return fmt.Sprintf("for %s from %s on", term.Span(o.End-o.Begin), term.Span(o.Begin))
+	return fmt.Sprintf("for %s from %s on", text.Span(o.End-o.Begin), text.Span(o.Begin))
 }
 
 // share is a number of claims and its part of all, which is 100 % only for all.
@@ -124,5 +124,5 @@ func spanOrDash(seconds *int64) string {
 	if seconds == nil {
 		return "-"
 	}
-	return term.About(time.Duration(*seconds) * time.Second)
+	return text.About(time.Duration(*seconds) * time.Second)
 }

@@ -3,7 +3,7 @@ package retry
 import (
 	"time"
 
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Outcome is what becomes of a claim.
@@ -165,26 +165,26 @@ var errorCodes = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePe
 func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 
 // Reason returns in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
-func (d *Decision) Reason() lang.Text {
+func (d *Decision) Reason() text.Message {
 	switch {
 	case d.Outcome == OutcomeRetry:
-		return lang.Textf("%s, retry %d of %d", errorNames[d.Error.Class], d.RetryCount, d.MaxRetries)
+		return text.Messagef("%s, retry %d of %d", errorNames[d.Error.Class], d.RetryCount, d.MaxRetries)
 	case d.Outcome == OutcomePermanent:
-		return lang.Textf("Permanent error %s, no retry", d.Error.Found())
+		return text.Messagef("Permanent error %s, no retry", d.Error.Found())
 	case d.Step == StepDeadline:
-		return lang.Textf("DEADLINE: %s, no retry fits before %s", lowerErrorNames[d.Error.Class], d.Deadline.Format(time.RFC3339))
+		return text.Messagef("DEADLINE: %s, no retry fits before %s", lowerErrorNames[d.Error.Class], d.Deadline.Format(time.RFC3339))
 	default: // the count
-		return lang.Textf("%s, %s", errorNames[d.Error.Class], lang.Textf("all %d retries used", d.MaxRetries))
+		return text.Messagef("%s, %s", errorNames[d.Error.Class], text.Messagef("all %d retries used", d.MaxRetries))
 	}
 }
 
 // errorNames are the classes at the beginning of a reason, lowerErrorNames within it.
 var (
-	errorNames = map[Class]lang.Text{
-		Transient: lang.Textf("Transient error"), Permanent: lang.Textf("Permanent error"), Unknown: lang.Textf("Unknown error"),
+	errorNames = map[Class]text.Message{
+		Transient: text.Messagef("Transient error"), Permanent: text.Messagef("Permanent error"), Unknown: text.Messagef("Unknown error"),
 	}
-	lowerErrorNames = map[Class]lang.Text{
-		Transient: lang.Textf("transient error"), Permanent: lang.Textf("permanent error"), Unknown: lang.Textf("unknown error"),
+	lowerErrorNames = map[Class]text.Message{
+		Transient: text.Messagef("transient error"), Permanent: text.Messagef("permanent error"), Unknown: text.Messagef("unknown error"),
 	}
 )
 

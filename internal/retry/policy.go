@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/evidence"
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Settings are the numbers and rules of a policy. How they are written in a file, and those that come with the worker, are
@@ -90,7 +90,7 @@ type SettingError struct {
 	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
 	Rule string
 	// Problem is what is wrong with it.
-	Problem lang.Text
+	Problem text.Message
 }
 
 // Error names the rule, the setting and the problem.
@@ -110,12 +110,12 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	faults := s.faults()
 	for _, r := range s.Rules {
 		if r.Class != Transient && r.Class != Permanent {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("must be TRANSIENT or PERMANENT")})
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: text.Messagef("must be TRANSIENT or PERMANENT")})
 		}
 	}
 	for _, r := range s.InDoubt {
 		if r.Class != "" {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: lang.Textf("is not for inDoubt")})
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: text.Messagef("is not for inDoubt")})
 		}
 	}
 	rules, ofRules := compile(s.Rules)
@@ -143,16 +143,16 @@ func compile(rules []Rule) (compiled []compiledRule, faults []error) {
 	for i := range rules {
 		r := &rules[i]
 		if seen[r.ID] {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: lang.Textf("is taken by another rule")})
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: text.Messagef("is taken by another rule")})
 		}
 		seen[r.ID] = true
 		if !validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: lang.Textf("is %q but must be letters, digits and . _ : / -, at most 100, "+
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: text.Messagef("is %q but must be letters, digits and . _ : / -, at most 100, "+
 				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID)})
 		}
 		m, wrong := evidence.Compile(r.Condition)
 		for _, f := range wrong {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: f.Setting, Problem: lang.Textf("%s", f.Problem)})
+			faults = append(faults, &SettingError{Rule: r.ID, Setting: f.Setting, Problem: text.Messagef("%s", f.Problem)})
 		}
 		compiled = append(compiled, compiledRule{m, fmt.Appendf(nil, "%q %q %s\n", r.ID, r.Class, r.Condition.Key())})
 	}
@@ -161,30 +161,30 @@ func compile(rules []Rule) (compiled []compiledRule, faults []error) {
 
 // faults returns the invalid numbers of the policy.
 func (s *Settings) faults() (faults []error) {
-	fault := func(wrong bool, setting string, problem lang.Text) {
+	fault := func(wrong bool, setting string, problem text.Message) {
 		if wrong {
 			faults = append(faults, &SettingError{Setting: setting, Problem: problem})
 		}
 	}
-	fault(!validName.MatchString(s.Name), "name", lang.Textf("is %q but must be lower-case letters, digits and -, a letter first, at most 63", s.Name))
+	fault(!validName.MatchString(s.Name), "name", text.Messagef("is %q but must be lower-case letters, digits and -, a letter first, at most 63", s.Name))
 	if unit, known := units[s.Precision]; known {
-		fault(s.Min < s.Precision, "min", lang.Textf("is %s but must be at least one %s, the precision", span(s.Min), unit))
-		fault(s.Min%s.Precision != 0, "min", lang.Textf("is %s but must be whole %ss, the precision", span(s.Min), unit))
-		fault(s.Max%s.Precision != 0, "max", lang.Textf("is %s but must be whole %ss, the precision", span(s.Max), unit))
+		fault(s.Min < s.Precision, "min", text.Messagef("is %s but must be at least one %s, the precision", span(s.Min), unit))
+		fault(s.Min%s.Precision != 0, "min", text.Messagef("is %s but must be whole %ss, the precision", span(s.Min), unit))
+		fault(s.Max%s.Precision != 0, "max", text.Messagef("is %s but must be whole %ss, the precision", span(s.Max), unit))
 	} else {
-		fault(true, "precision", lang.Textf("must be minute, second or millisecond"))
+		fault(true, "precision", text.Messagef("must be minute, second or millisecond"))
 	}
-	fault(s.Base <= 0 || s.Base%time.Millisecond != 0, "base", lang.Textf("is %s but must be whole milliseconds, 1 or more", span(s.Base)))
-	fault(s.Max < s.Min, "max", lang.Textf("is %s but must not be less than min, %s", span(s.Max), span(s.Min)))
-	fault(s.Max < s.Base, "max", lang.Textf("is %s but must not be less than base, %s", span(s.Max), span(s.Base)))
-	fault(s.Max > maxWait, "max", lang.Textf("is %s but must be at most %s", span(s.Max), span(maxWait)))
-	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", lang.Textf("is %s but must be from 1 to 1000", strconv.FormatFloat(s.Factor, 'g', -1, 64)))
-	fault(!(s.Jitter >= 0 && s.Jitter <= 1), "jitter", lang.Textf("is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides", strconv.FormatFloat(s.Jitter, 'g', -1, 64)))
-	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", lang.Textf("is %s but must be from 0 to %s", strconv.Itoa(s.MaxRetries), strconv.Itoa(RetriesCeiling)))
-	fault(s.Deadline < 0, "deadline", lang.Textf("is %s but must not be negative", span(s.Deadline)))
-	fault(s.Zone == nil, "timeZone", lang.Textf("is missing"))
-	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", lang.Textf("must be claim or any"))
-	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", lang.Textf("must be UNKNOWN, TRANSIENT or PERMANENT"))
+	fault(s.Base <= 0 || s.Base%time.Millisecond != 0, "base", text.Messagef("is %s but must be whole milliseconds, 1 or more", span(s.Base)))
+	fault(s.Max < s.Min, "max", text.Messagef("is %s but must not be less than min, %s", span(s.Max), span(s.Min)))
+	fault(s.Max < s.Base, "max", text.Messagef("is %s but must not be less than base, %s", span(s.Max), span(s.Base)))
+	fault(s.Max > maxWait, "max", text.Messagef("is %s but must be at most %s", span(s.Max), span(maxWait)))
+	fault(math.IsNaN(s.Factor) || s.Factor < 1 || s.Factor > 1000, "factor", text.Messagef("is %s but must be from 1 to 1000", strconv.FormatFloat(s.Factor, 'g', -1, 64)))
+	fault(!(s.Jitter >= 0 && s.Jitter <= 1), "jitter", text.Messagef("is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides", strconv.FormatFloat(s.Jitter, 'g', -1, 64)))
+	fault(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "maxRetries", text.Messagef("is %s but must be from 0 to %s", strconv.Itoa(s.MaxRetries), strconv.Itoa(RetriesCeiling)))
+	fault(s.Deadline < 0, "deadline", text.Messagef("is %s but must not be negative", span(s.Deadline)))
+	fault(s.Zone == nil, "timeZone", text.Messagef("is missing"))
+	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", text.Messagef("must be claim or any"))
+	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", text.Messagef("must be UNKNOWN, TRANSIENT or PERMANENT"))
 	return append(faults, targetFaults(s.Targets)...)
 }
 
@@ -192,8 +192,8 @@ func (s *Settings) faults() (faults []error) {
 const maxWait = 366 * 24 * time.Hour
 
 // units are the values of Precision by name.
-var units = map[time.Duration]lang.Text{
-	time.Minute: lang.Textf("minute"), time.Second: lang.Textf("second"), time.Millisecond: lang.Textf("millisecond"),
+var units = map[time.Duration]text.Message{
+	time.Minute: text.Messagef("minute"), time.Second: text.Messagef("second"), time.Millisecond: text.Messagef("millisecond"),
 }
 
 // Version returns a short hash of everything in the policy that can change a decision, overrides of a job included. Two

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // maxIDBytes bounds a claim id, because it stands in logs, audit records and messages.
@@ -46,9 +46,9 @@ type Fault struct {
 	// Variable is the name of the process variable.
 	Variable string
 	// Value describes what the variable holds without repeating personal data; see [Shape].
-	Value lang.Text
+	Value text.Message
 	// Rule is what it must hold.
-	Rule lang.Text
+	Rule text.Message
 }
 
 // HeaderFault begins a Fault's Variable where that is a header of the task, which no operator can correct in a running
@@ -65,34 +65,34 @@ type InvalidInputError struct {
 func (e *InvalidInputError) Error() string { return e.Text().String() }
 
 // Text names every variable, the shape of its value and the rule it breaks.
-func (e *InvalidInputError) Text() lang.Text {
-	var all lang.Text
+func (e *InvalidInputError) Text() text.Message {
+	var all text.Message
 	ofHeader := false
 	for i, f := range e.Faults {
-		variable := lang.Textf("%s", f.Variable)
+		variable := text.Messagef("%s", f.Variable)
 		if header, is := strings.CutPrefix(f.Variable, HeaderFault); is {
-			ofHeader, variable = true, lang.Textf("task header%s", header)
+			ofHeader, variable = true, text.Messagef("task header%s", header)
 		}
-		if fault := lang.Textf("%s is %s but must be %s", variable, f.Value, f.Rule); i == 0 {
+		if fault := text.Messagef("%s is %s but must be %s", variable, f.Value, f.Rule); i == 0 {
 			all = fault
 		} else {
-			all = lang.Textf("%s; %s", all, fault)
+			all = text.Messagef("%s; %s", all, fault)
 		}
 	}
 	if ofHeader {
-		return lang.Textf("invalid input: %s. Correct the process variables and the worker's policies (a task header itself is the model's: "+
+		return text.Messagef("invalid input: %s. Correct the process variables and the worker's policies (a task header itself is the model's: "+
 			"deploy a corrected model and migrate the instance to it), then resolve the incident", all)
 	}
-	return lang.Textf("invalid input: %s. Correct the process variables, then resolve the incident", all)
+	return text.Messagef("invalid input: %s. Correct the process variables, then resolve the incident", all)
 }
 
 // The rules of the input variables, in the words of an incident message.
 var (
-	RuleClaimID         = lang.Textf("a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes")
-	RuleAnyID           = lang.Textf("one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes")
-	RuleSubmissionError = lang.Textf("the text of the submission error, not blank")
-	RuleRetryCount      = lang.Textf("a whole number, 0 or more (absent counts as 0)")
-	RuleTime            = lang.Textf("an RFC 3339 time or a local date-time, from the year 2000 on, or absent")
+	RuleClaimID         = text.Messagef("a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes")
+	RuleAnyID           = text.Messagef("one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes")
+	RuleSubmissionError = text.Messagef("the text of the submission error, not blank")
+	RuleRetryCount      = text.Messagef("a whole number, 0 or more (absent counts as 0)")
+	RuleTime            = text.Messagef("an RFC 3339 time or a local date-time, from the year 2000 on, or absent")
 )
 
 // IDForm is the form that a policy asks of claim ids.
@@ -120,7 +120,7 @@ func (p *Policy) Faults(r Request) []Fault {
 		faults = append(faults, Fault{"submissionError", Shape(r.SubmissionError), RuleSubmissionError})
 	}
 	if r.RetryCount < 0 {
-		faults = append(faults, Fault{"retryCount", lang.Textf("%s", strconv.Itoa(r.RetryCount)), RuleRetryCount})
+		faults = append(faults, Fault{"retryCount", text.Messagef("%s", strconv.Itoa(r.RetryCount)), RuleRetryCount})
 	}
 	return faults
 }
@@ -170,14 +170,14 @@ const maxShape = 40
 
 // Shape describes a text by its form: letters become x or X, digits become 9, the rest stays. "João 123" is shown as
 // "Xxxx 999", so that a person sees what kind of value is wrong and nobody's data is repeated.
-func Shape(text string) lang.Text {
-	if text == "" {
-		return lang.Textf("empty")
+func Shape(s string) text.Message {
+	if s == "" {
+		return text.Messagef("empty")
 	}
 	var b strings.Builder
 	b.WriteByte('"')
 	shown := 0
-	for _, c := range text {
+	for _, c := range s {
 		if shown == maxShape {
 			b.WriteString("...")
 			break
@@ -197,8 +197,8 @@ func Shape(text string) lang.Text {
 		}
 	}
 	b.WriteByte('"')
-	if len(text) > maxShape {
-		return lang.Textf("%s (%d bytes)", b.String(), len(text))
+	if len(s) > maxShape {
+		return text.Messagef("%s (%d bytes)", b.String(), len(s))
 	}
-	return lang.Textf("%s", b.String())
+	return text.Messagef("%s", b.String())
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Target is the value that a KPI of the policy's claims is to reach. Package kpi measures the KPIs. A target changes no decision.
@@ -44,7 +44,7 @@ func targetFaults(targets []Target) (faults []error) {
 	for _, t := range targets {
 		fault := func(wrong bool, problem string, args ...any) {
 			if wrong {
-				faults = append(faults, &SettingError{Setting: "targets", Problem: lang.Textf("%s", fmt.Sprintf(problem, args...))})
+				faults = append(faults, &SettingError{Setting: "targets", Problem: text.Messagef("%s", fmt.Sprintf(problem, args...))})
 			}
 		}
 		measure, known := measures[t.KPI]

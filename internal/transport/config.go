@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/url"
 
-	"hospital.example/analyze-retry/internal/loopback"
+	"hospital.example/analyze-retry/internal/connurl"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -84,13 +84,13 @@ func (c Config) checkSecrets() error {
 	}
 	var credentials, secret error
 	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, if that is no address
-	if (c.OAuth != nil || c.Basic != nil) && c.Plaintext() && !loopback.Is(host) {
+	if (c.OAuth != nil || c.Basic != nil) && c.Plaintext() && !connurl.IsLoopback(host) {
 		credentials = fmt.Errorf("ZEEBE_ADDRESS: refusing to send a token or a password over plaintext to a host that is not loopback (%s); "+
 			"use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true", host)
 	}
 	if c.OAuth != nil {
 		u, err := url.Parse(c.OAuth.TokenURL)
-		if err != nil || u.Scheme != "https" && !loopback.Is(u.Hostname()) {
+		if err != nil || u.Scheme != "https" && !connurl.IsLoopback(u.Hostname()) {
 			// Without the URL, which may hold a password.
 			secret = errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret without TLS to a host that is not loopback; " +
 				"use https, or RETRY_ALLOW_INSECURE_TOKEN=true")

@@ -16,10 +16,10 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
@@ -202,7 +202,7 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		SubmissionError: redact.Stored(e.Request.SubmissionError),
 		ExecutionTimeMs: milliseconds(e.elapsed),
 	}
-	words := lang.In(h.opt.Trail.Language)
+	words := text.In(h.opt.Trail.Language)
 	if e.Invalid != nil {
 		if e.Policy != nil {
 			detail.Policy = e.Policy.Name
@@ -364,18 +364,18 @@ func shorten(text string) string {
 
 // stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident. It names the rule's
 // code rather than the insurer's text, which may carry personal data.
-func stopMessage(claimID string, d *retry.Decision) lang.Text {
+func stopMessage(claimID string, d *retry.Decision) text.Message {
 	last := string(d.Error.Class)
 	if d.Error.Code != "" {
 		last = d.Error.Code + " (" + last + ")"
 	}
 	switch {
 	case d.Outcome == retry.OutcomePermanent:
-		return lang.Textf("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
+		return text.Messagef("claim %s: %s does not pass by itself; correct the data, then resubmit or abandon the claim", claimID, d.Error.Found())
 	case d.Step == retry.StepDeadline:
-		return lang.Textf("claim %s: no retry fits before the deadline %s, last error %s; review the claim, then resubmit or abandon it",
+		return text.Messagef("claim %s: no retry fits before the deadline %s, last error %s; review the claim, then resubmit or abandon it",
 			claimID, d.Deadline.Format(time.RFC3339), last)
 	default:
-		return lang.Textf("claim %s: %s, last error %s; review the claim, then resubmit or abandon it", claimID, lang.Textf("all %d retries used", d.MaxRetries), last)
+		return text.Messagef("claim %s: %s, last error %s; review the claim, then resubmit or abandon it", claimID, text.Messagef("all %d retries used", d.MaxRetries), last)
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
 // speaking returns the options of a worker of a language.
-func speaking(l lang.Language, m *memory, log *zap.Logger) worker.Options {
+func speaking(l text.Language, m *memory, log *zap.Logger) worker.Options {
 	o := optionsOn(m, &counts{}, atNow, log)
 	o.Trail.Language = l
 	return o
@@ -38,13 +38,13 @@ func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
 			"conta CLM-1-1: nenhum envio cabe antes do prazo final 2025-01-12T10:42:00Z, último erro 503 (TRANSIENT); revise a conta e depois reenvie ou abandone",
 		},
 	} {
-		a := answerOf(t, speaking(lang.Portuguese, newMemory(), zap.NewNop()), `{"claimId":"CLM-1-1",`+test.variables+`}`)
+		a := answerOf(t, speaking(text.Portuguese, newMemory(), zap.NewNop()), `{"claimId":"CLM-1-1",`+test.variables+`}`)
 		var got struct{ RetryReason string }
 		check.Must(t, json.Unmarshal([]byte(a.Variables()), &got))
 		check.Same(t, test.reason, got.RetryReason, "retryReason of %s", test.variables)
 		check.Same(t, test.message, a.Message(), "message of %s", test.variables)
 	}
-	o := speaking(lang.Portuguese, newMemory(), zap.NewNop())
+	o := speaking(text.Portuguese, newMemory(), zap.NewNop())
 	o.JobType = contract.BackoffJobType
 	check.Contains(t, answerOf(t, o, timeout).Variables(), `"retryReason":"Retentativa 5 de 5"`)
 }
@@ -53,7 +53,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	const variables = `{"claimId":"Maria","retryCount":2.5}`
 	m := newMemory()
 	core, logs := observer.New(zap.WarnLevel)
-	a := answerOf(t, speaking(lang.Portuguese, m, zap.New(core)), variables)
+	a := answerOf(t, speaking(text.Portuguese, m, zap.New(core)), variables)
 	const want = `entrada inválida: ` +
 		`claimId: recebido "Xxxxx", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
 		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
@@ -66,7 +66,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 
 	core, logs = observer.New(zap.WarnLevel)
 	trail := trailOn(newMemory())
-	trail.Language = lang.Portuguese
+	trail.Language = text.Portuguese
 	a = worker.NewOutcomeHandler(trail, atNow, &counts{}, zap.New(core)).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
 	check.Contains(t, a.Message(), `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
 	check.Contains(t, logs.All()[0].ContextMap()["error"].(string), `outcome is "XXXX" but must be SUBMITTED`)

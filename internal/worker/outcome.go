@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
@@ -79,7 +79,7 @@ func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round
 	record := audit.Record{At: h.now().UTC().Truncate(time.Microsecond), Key: h.trail.key(j, o.Identity...)}
 	detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	if o.Invalid != nil {
-		message := lang.In(h.trail.Language).Text(o.Invalid.Text())
+		message := text.In(h.trail.Language).Text(o.Invalid.Text())
 		record.Kind, record.Message, record.Detail = audit.KindRejected, message, detail.Encode()
 		return record
 	}

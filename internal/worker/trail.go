@@ -6,8 +6,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Recorder keeps what is decided; see [audit.Recorder].
@@ -38,7 +38,7 @@ type Trail struct {
 	// Cluster is the name of the Zeebe cluster whose jobs are decided.
 	Cluster string
 	// Language is the language of what people read: incidents, messages of BPMN errors, retryReason.
-	Language lang.Language
+	Language text.Language
 }
 
 // key identifies a decision: the same job with the same inputs, and nothing else.
@@ -107,7 +107,7 @@ func ofClaims[T any](ctx context.Context, t *Trail, claims []string, question fu
 // variables of a decision; it may be nil if no record of the job holds one.
 func (t *Trail) answer(j *job.Job, stored *audit.Record, variables func(stored string) string) job.Answer {
 	if stored.ID == 0 {
-		return job.Fail(j.Retries-1, lang.In(t.Language).Sprintf("the worker's audit store refused this decision although it takes others; see the worker's log"))
+		return job.Fail(j.Retries-1, text.In(t.Language).Sprintf("the worker's audit store refused this decision although it takes others; see the worker's log"))
 	}
 	var a job.Answer
 	switch stored.Kind {

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // batch is jobs that came together, and until when their answers may be sent.
@@ -103,7 +103,7 @@ func jobFields(j job.Job) []zap.Field {
 
 // handlerError is what a handler did wrong. Its text is for the broker and holds no data; the fields are for the log.
 type handlerError struct {
-	text   lang.Text
+	text   text.Message
 	fields []zap.Field
 }
 
@@ -123,7 +123,7 @@ func (w *Worker) call(b batch) ([]job.Answer, *handlerError) {
 	case <-w.handling.Done():
 	}
 	return nil, &handlerError{
-		text:   lang.Textf("did not return in time"),
+		text:   text.Messagef("did not return in time"),
 		fields: []zap.Field{zap.Int64("abandoned", w.abandoned.Add(1))},
 	}
 }
@@ -142,7 +142,7 @@ func handle(ctx context.Context, handler job.Handler, jobs []job.Job, returned c
 	defer func() {
 		if !completed {
 			v := recover() // nil where the handler ended its goroutine
-			o.err = &handlerError{text: lang.Textf("panicked (%T)", v), fields: []zap.Field{zap.StackSkip("stack", 1)}}
+			o.err = &handlerError{text: text.Messagef("panicked (%T)", v), fields: []zap.Field{zap.StackSkip("stack", 1)}}
 			if err, ok := v.(runtime.Error); ok {
 				o.err.fields = append(o.err.fields, zap.String("panic", err.Error()))
 			}
@@ -152,6 +152,6 @@ func handle(ctx context.Context, handler job.Handler, jobs []job.Job, returned c
 	o.answers = handler.Handle(ctx, jobs)
 	completed = true
 	if len(o.answers) != len(jobs) { // no answer can be matched with its job
-		o.err = &handlerError{text: lang.Textf("gave %d answers for %d jobs", len(o.answers), len(jobs))}
+		o.err = &handlerError{text: text.Messagef("gave %d answers for %d jobs", len(o.answers), len(jobs))}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -45,7 +45,7 @@ type Options struct {
 	Clock    *Clock
 	Observer Observer
 	// Language is the language of the incidents that the worker raises by itself.
-	Language lang.Language
+	Language text.Language
 	// Logger gets neither variables nor the gateway's own texts about answers.
 	Logger *zap.Logger
 }
@@ -68,7 +68,7 @@ type Worker struct {
 	opt      Options
 	client   transport.Client
 	log      *zap.Logger
-	words    *lang.Printer  // of incidents
+	words    *text.Printer  // of incidents
 	longPoll time.Duration  // longPoll, but in tests
 	gateway  outage.Tracker // by how the polls fare
 	reached  atomic.Bool    // the gateway has answered a poll
@@ -91,7 +91,7 @@ func NewWorker(client transport.Client, o Options) *Worker {
 	w := &Worker{
 		opt:      o,
 		log:      o.Logger.With(zap.String("jobType", o.JobType)),
-		words:    lang.In(o.Language),
+		words:    text.In(o.Language),
 		client:   client,
 		longPoll: longPoll,
 		slots:    newSlots(o.MaxJobsActive),

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"hospital.example/analyze-retry/internal/loopback"
+	"hospital.example/analyze-retry/internal/connurl"
 )
 
 const (
@@ -105,7 +105,7 @@ func names(url, parameter string) bool {
 
 // onThisMachine reports whether no password and no record leaves the machine.
 func onThisMachine(config *pgxpool.Config) bool {
-	here := func(host string) bool { return strings.HasPrefix(host, "/") || loopback.Is(host) }
+	here := func(host string) bool { return strings.HasPrefix(host, "/") || connurl.IsLoopback(host) }
 	return here(config.ConnConfig.Host) &&
 		!slices.ContainsFunc(config.ConnConfig.Fallbacks, func(f *pgconn.FallbackConfig) bool { return !here(f.Host) })
 }

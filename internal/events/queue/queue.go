@@ -16,7 +16,6 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/events/kafka"
 	"hospital.example/analyze-retry/internal/events/rabbitmq"
-	"hospital.example/analyze-retry/internal/loopback"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -179,7 +178,7 @@ func (a *address) tls() *tls.Config {
 func (a *address) loopback() bool {
 	return !slices.ContainsFunc(a.hosts, func(hostPort string) bool {
 		host, _, _ := net.SplitHostPort(hostPort)
-		return !loopback.Is(host)
+		return !connurl.IsLoopback(host)
 	})
 }
 

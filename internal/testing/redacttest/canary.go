@@ -69,7 +69,7 @@ func one[T any](m maker, of ...T) T { return of[m.IntN(len(of))] }
 func (m maker) canary() Canary {
 	var c Canary
 	parts := []string{one(m, "INVALID_PATIENT_DATA -", "TIMEOUT:", "Erro ao enviar guia 12345:", "HTTP 422 Unprocessable Entity", "glosa 1011;",
-		"AUTHORIZATION_DENIED", "java.lang.IllegalStateException:", `{"code":"E42","detail":1,`, "<erro><codigo>5016</codigo>", "")}
+		"AUTHORIZATION_DENIED", "java.text.IllegalStateException:", `{"code":"E42","detail":1,`, "<erro><codigo>5016</codigo>", "")}
 	for range 1 + m.IntN(3) {
 		text, secret := m.piece()
 		parts = append(parts, text)

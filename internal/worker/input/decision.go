@@ -8,9 +8,9 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Decision is what a decision job asks.
@@ -93,7 +93,7 @@ func (r *reader) request(j *job.Job, p *retry.Policy) retry.Request {
 	if !p.AcceptEmptyError || !r.get(contract.SubmissionError).absent() {
 		rule := retry.RuleSubmissionError
 		if r.get(contract.SubmissionError).absent() {
-			rule = lang.Textf("%s (has the error event an output mapping?)", rule)
+			rule = text.Messagef("%s (has the error event an output mapping?)", rule)
 		}
 		request.SubmissionError = r.text(contract.SubmissionError, rule)
 	}

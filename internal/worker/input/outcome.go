@@ -10,9 +10,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Outcome is what an outcome job reports: how a round of submissions ended, that the claim was sent again, or that a person's
@@ -42,11 +42,11 @@ var outcomeKinds = map[string]audit.Kind{
 func Outcomes() []string { return slices.Sorted(maps.Keys(outcomeKinds)) }
 
 var (
-	ruleOutcome       = lang.Textf("SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED")
-	ruleJustification = lang.Textf("a text that is not blank, at most 500 characters")
-	ruleDecidedBy     = lang.Textf("a text of at most 100 characters")
-	ruleRedriveID     = lang.Textf("a UUID")
-	ruleRedriveWait   = lang.Textf("a duration such as PT30S or PT40M")
+	ruleOutcome       = text.Messagef("SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED")
+	ruleJustification = text.Messagef("a text that is not blank, at most 500 characters")
+	ruleDecidedBy     = text.Messagef("a text of at most 100 characters")
+	ruleRedriveID     = text.Messagef("a UUID")
+	ruleRedriveWait   = text.Messagef("a duration such as PT30S or PT40M")
 )
 
 // ReadOutcome reads an outcome job.
@@ -94,7 +94,7 @@ func outcomeIdentity(v variables) []string {
 func (o *Outcome) readOrder(r *reader) {
 	o.Justification = r.written(contract.Justification, ruleJustification, contract.MaxJustification, redact.Text)
 	if !r.faulty(contract.Justification) && strings.TrimSpace(o.Justification) == "" {
-		r.fault(contract.Justification, lang.Textf("blank"), ruleJustification)
+		r.fault(contract.Justification, text.Messagef("blank"), ruleJustification)
 	}
 	if !r.get(contract.DecidedBy).absent() {
 		o.DecidedBy = r.written(contract.DecidedBy, ruleDecidedBy, contract.MaxDecidedBy, redact.UserName)
@@ -103,13 +103,13 @@ func (o *Outcome) readOrder(r *reader) {
 	if r.get(contract.RedriveWait).absent() {
 		return
 	}
-	text := r.text(contract.RedriveWait, ruleRedriveWait)
-	wait, err := contract.ParseISODuration(text)
+	s := r.text(contract.RedriveWait, ruleRedriveWait)
+	wait, err := contract.ParseISODuration(s)
 	switch {
 	case err == nil && wait > 0:
 		o.RedriveWait = contract.ISODuration(wait)
 	case !r.faulty(contract.RedriveWait):
-		r.fault(contract.RedriveWait, retry.Shape(text), ruleRedriveWait)
+		r.fault(contract.RedriveWait, retry.Shape(s), ruleRedriveWait)
 	}
 }
 

@@ -12,19 +12,18 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 var (
-	ruleMaxRetries   = lang.Textf("a whole number from 0 to 1000")
-	ruleMaxAttempts  = lang.Textf("a whole number from 1 to 1001, or absent")
-	ruleMilliseconds = lang.Textf("whole milliseconds, 1 or more, or absent")
-	ruleDuration     = lang.Textf("a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M")
-	ruleWith         = lang.Textf("a word such as billing or dead-letter: 1 to 30 of a to z and -")
+	ruleMaxRetries   = text.Messagef("a whole number from 0 to 1000")
+	ruleMaxAttempts  = text.Messagef("a whole number from 1 to 1001, or absent")
+	ruleMilliseconds = text.Messagef("whole milliseconds, 1 or more, or absent")
+	ruleDuration     = text.Messagef("a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M")
+	ruleWith         = text.Messagef("a word such as billing or dead-letter: 1 to 30 of a to z and -")
 )
 
 // policyFor returns the policy of a job: the one that its task names, or else the job type's own, with what task and job
@@ -41,7 +40,7 @@ func (r *reader) policyFor(j *job.Job, known *policy.Set, name string) (chosen *
 	if named, is := headers[contract.HeaderPolicy]; is {
 		other, is := known.Get(named)
 		if !is {
-			r.headerFault(contract.HeaderPolicy, named, lang.Textf("the name of a policy: %s", strings.Join(known.Names(), ", ")))
+			r.headerFault(contract.HeaderPolicy, named, text.Messagef("the name of a policy: %s", strings.Join(known.Names(), ", ")))
 			return fallback, false
 		}
 		fallback = other
@@ -65,14 +64,14 @@ func (r *reader) headers(j *job.Job) (headers map[string]string, ok bool) {
 		return nil, true
 	}
 	if err := json.Unmarshal([]byte(j.Headers), &headers); err != nil {
-		r.headerFault("", j.Headers, lang.Textf("texts"))
+		r.headerFault("", j.Headers, text.Messagef("texts"))
 		return nil, false
 	}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		for _, ours := range contract.Headers() {
 			// A setting that is misspelt must not be a silent default.
 			if name != ours && meant(strings.Map(lettersOnly, name), ours) {
-				r.headerFault(name, headers[name], lang.Textf("named %s", ours))
+				r.headerFault(name, headers[name], text.Messagef("named %s", ours))
 			}
 		}
 	}
@@ -96,7 +95,7 @@ func (r *reader) with(headers map[string]string, name string) string {
 // a short one such as "max" may belong to another worker.
 func meant(name, ours string) bool {
 	unmistakable := slices.Contains(distinctive, ours)
-	return strings.EqualFold(name, ours) || unmistakable && spelling.OneSlip(name, ours) || otherNames[strings.ToLower(name)] == ours
+	return strings.EqualFold(name, ours) || unmistakable && text.OneSlip(name, ours) || otherNames[strings.ToLower(name)] == ours
 }
 
 var distinctive = []string{contract.HeaderPolicy, contract.HeaderMaxRetries, contract.HeaderOnExhausted, contract.HeaderOnPermanent}
@@ -119,9 +118,9 @@ func lettersOnly(c rune) rune {
 // maxShownHeader is how much of a header is shown. It is a text of the model, not of a patient.
 const maxShownHeader = 60
 
-func (r *reader) headerFault(name, value string, rule lang.Text) {
+func (r *reader) headerFault(name, value string, rule text.Message) {
 	r.faultyHeader = true
-	r.fault(strings.TrimSpace(retry.HeaderFault+" "+name), lang.Textf("%q", redact.Cut(value, maxShownHeader)), rule)
+	r.fault(strings.TrimSpace(retry.HeaderFault+" "+name), text.Messagef("%q", redact.Cut(value, maxShownHeader)), rule)
 }
 
 // overrides collects what task and job change of a policy.
@@ -136,7 +135,7 @@ type overrides struct {
 // origin is a header or a variable, and what it holds.
 type origin struct {
 	name  string
-	value lang.Text
+	value text.Message
 }
 
 // misfits notes the overrides that the policy refuses once they are put together.
@@ -148,16 +147,16 @@ func (o *overrides) misfits(policyName string, err error) {
 	for _, one := range joined.Unwrap() {
 		wrong, _ := errors.AsType[*retry.SettingError](one)
 		if from := o.from[wrong.Setting]; !o.faulty(from.name) {
-			o.fault(from.name, from.value, lang.Textf("one that policy %s can have: %s %s", policyName, wrong.Setting, wrong.Problem))
+			o.fault(from.name, from.value, text.Messagef("one that policy %s can have: %s %s", policyName, wrong.Setting, wrong.Problem))
 		}
 	}
 }
 
 func (o *overrides) fromHeaders() {
-	if text, is := o.headers[contract.HeaderMaxRetries]; is {
-		n, err := strconv.ParseUint(text, 10, 16)
+	if s, is := o.headers[contract.HeaderMaxRetries]; is {
+		n, err := strconv.ParseUint(s, 10, 16)
 		if err != nil || n > retry.RetriesCeiling {
-			o.headerFault(contract.HeaderMaxRetries, text, ruleMaxRetries)
+			o.headerFault(contract.HeaderMaxRetries, s, ruleMaxRetries)
 		} else {
 			retries := int(n)
 			o.MaxRetries = &retries
@@ -167,16 +166,16 @@ func (o *overrides) fromHeaders() {
 		name string
 		into *time.Duration
 	}{{contract.HeaderBase, &o.Base}, {contract.HeaderMax, &o.Max}, {contract.HeaderDeadline, &o.Deadline}} {
-		text, is := o.headers[d.name]
+		s, is := o.headers[d.name]
 		if !is {
 			continue
 		}
-		span, err := retry.ParseDuration(text)
+		span, err := retry.ParseDuration(s)
 		if err != nil || span < time.Millisecond {
-			o.headerFault(d.name, text, ruleDuration)
+			o.headerFault(d.name, s, ruleDuration)
 			continue
 		}
-		*d.into, o.from[d.name] = span, origin{retry.HeaderFault + " " + d.name, lang.Textf("%q", text)}
+		*d.into, o.from[d.name] = span, origin{retry.HeaderFault + " " + d.name, text.Messagef("%q", s)}
 	}
 }
 

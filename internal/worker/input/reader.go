@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"hospital.example/analyze-retry/internal/lang"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // notObject is the fault of variables that are no JSON object.
 var notObject = &retry.InvalidInputError{Faults: []retry.Fault{{
-	Variable: "variables", Value: lang.Textf("no JSON object"), Rule: lang.Textf("a JSON object of process variables"),
+	Variable: "variables", Value: text.Messagef("no JSON object"), Rule: text.Messagef("a JSON object of process variables"),
 }}}
 
 // reader reads variable after variable and collects what is wrong with them.
@@ -32,7 +32,7 @@ type reader struct {
 	faultyHeader bool
 }
 
-func (r *reader) fault(variable string, value, rule lang.Text) {
+func (r *reader) fault(variable string, value, rule text.Message) {
 	r.faults = append(r.faults, retry.Fault{Variable: variable, Value: value, Rule: rule})
 }
 
@@ -54,22 +54,22 @@ func (r *reader) faulty(variable string) bool {
 }
 
 // text reads a variable that must be a text.
-func (r *reader) text(variable string, rule lang.Text) string {
+func (r *reader) text(variable string, rule text.Message) string {
 	v := r.get(variable)
 	if v.absent() {
-		r.fault(variable, lang.Textf("missing"), rule)
+		r.fault(variable, text.Messagef("missing"), rule)
 		return ""
 	}
-	text, ok := v.text()
+	s, ok := v.text()
 	if !ok {
 		r.fault(variable, v.describe(), rule)
 	}
-	return text
+	return s
 }
 
 // whole reads a whole number from least to most, however it is written: FEEL makes no difference between 2 and 2.0. given is
 // false where the variable is absent or at fault.
-func (r *reader) whole(variable string, rule lang.Text, least, most int64) (n int64, given bool) {
+func (r *reader) whole(variable string, rule text.Message, least, most int64) (n int64, given bool) {
 	v := r.get(variable)
 	if v.absent() {
 		return 0, false
@@ -112,30 +112,30 @@ func outside[T any](r *reader, variable string, parse func(string, *time.Locatio
 }
 
 // written reads a text that a person wrote, at most so many characters, and redacts it.
-func (r *reader) written(variable string, rule lang.Text, most int, redacted func(string) string) string {
-	text := r.text(variable, rule)
-	switch n := utf8.RuneCountInString(text); {
+func (r *reader) written(variable string, rule text.Message, most int, redacted func(string) string) string {
+	s := r.text(variable, rule)
+	switch n := utf8.RuneCountInString(s); {
 	case r.faulty(variable):
 	case n > most:
-		r.fault(variable, lang.Textf("a text of %d characters", n), rule)
+		r.fault(variable, text.Messagef("a text of %d characters", n), rule)
 	default:
-		return strings.Clone(redacted(text))
+		return strings.Clone(redacted(s))
 	}
 	return ""
 }
 
 // uuid reads a UUID; empty is none.
-func (r *reader) uuid(variable string, rule lang.Text) string {
+func (r *reader) uuid(variable string, rule text.Message) string {
 	if r.get(variable).absent() {
 		return ""
 	}
-	text := r.text(variable, rule)
-	id, err := uuid.Parse(text)
+	s := r.text(variable, rule)
+	id, err := uuid.Parse(s)
 	switch {
 	case err == nil:
 		return id.String()
 	case !r.faulty(variable):
-		r.fault(variable, retry.Shape(text), rule)
+		r.fault(variable, retry.Shape(s), rule)
 	}
 	return ""
 }
@@ -266,20 +266,20 @@ func (v value) textOrNumber() (text string, ok bool) {
 const maxShownNumber = 4
 
 // describe returns what a variable holds without repeating personal data.
-func (v value) describe() lang.Text {
+func (v value) describe() text.Message {
 	switch v[0] {
 	case '"':
-		text, _ := v.text()
-		return lang.Textf("the text %s", retry.Shape(text))
+		s, _ := v.text()
+		return text.Messagef("the text %s", retry.Shape(s))
 	case '{':
-		return lang.Textf("an object")
+		return text.Messagef("an object")
 	case '[':
-		return lang.Textf("a list")
+		return text.Messagef("a list")
 	case 't', 'f', 'n':
 	default:
 		if len(v) > maxShownNumber {
-			return lang.Textf("a number of %d characters", len(v))
+			return text.Messagef("a number of %d characters", len(v))
 		}
 	}
-	return lang.Textf("%s", string(v))
+	return text.Messagef("%s", string(v))
 }

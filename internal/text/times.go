@@ -1,28 +1,15 @@
-package term
+package text
 
 import (
 	"strings"
 	"time"
-
-	"hospital.example/analyze-retry/internal/lang"
 )
-
-// Printer writes texts for people in a language, with times in a zone.
-type Printer struct {
-	*lang.Printer
-	zone *time.Location
-}
-
-// NewPrinter returns a printer of a language and a zone.
-func NewPrinter(l lang.Language, zone *time.Location) *Printer {
-	return &Printer{lang.In(l), zone}
-}
 
 // layouts are how a language writes times: to the second, the millisecond, the minute, and of a day. English is exact by
 // itself; in Portuguese the zone is only in the line [Printer.Zone].
-var layouts = map[lang.Language]struct{ second, millis, minute, clock, day string }{
-	lang.English:    {time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04Z07:00", "15:04:05.000", time.DateOnly},
-	lang.Portuguese: {"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "02/01/2006 15:04", "15:04:05,000", "02/01/2006"},
+var layouts = map[Language]struct{ second, millis, minute, clock, day string }{
+	English:    {time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04Z07:00", "15:04:05.000", time.DateOnly},
+	Portuguese: {"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "02/01/2006 15:04", "15:04:05,000", "02/01/2006"},
 }
 
 // Zone returns a line that names the zone of the times. An output with times has it once.
@@ -64,7 +51,7 @@ func (p *Printer) About(d time.Duration) string { return p.Decimal(About(d)) }
 
 // Decimal returns a text with numbers such as 1.5 with the decimal sign of the language.
 func (p *Printer) Decimal(text string) string {
-	if p.Language() == lang.Portuguese {
+	if p.Language() == Portuguese {
 		return strings.ReplaceAll(text, ".", ",")
 	}
 	return text

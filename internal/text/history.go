@@ -1,4 +1,4 @@
-package lang
+package text
 
 // historyTexts are of the command history.
 var historyTexts = map[string]string{

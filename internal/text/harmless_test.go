@@ -1,4 +1,4 @@
-package term_test
+package text_test
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/term"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
@@ -17,19 +17,19 @@ func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
 		if first>>16 >= 4 && first>>16 <= 13 {
 			continue // these planes have no characters
 		}
-		var text, printable strings.Builder
+		var s, printable strings.Builder
 		for r := first; r < first+block; r++ {
 			if !utf8.ValidRune(r) || r < ' ' || r == '"' || r == '\\' {
 				continue // not allowed in a JSON string as it is
 			}
-			text.WriteRune(r)
+			s.WriteRune(r)
 			if unicode.IsPrint(r) {
 				printable.WriteRune(r)
 			}
 		}
-		got := term.JSON([]byte(`{"a":"` + text.String() + `"}`))
+		got := text.HarmlessJSON([]byte(`{"a":"` + s.String() + `"}`))
 		var back struct{ A string }
-		if err := json.Unmarshal(got, &back); err != nil || back.A != text.String() {
+		if err := json.Unmarshal(got, &back); err != nil || back.A != s.String() {
 			t.Errorf("%U and following: another value, %v", first, err)
 		}
 		shown := strings.Map(func(r rune) rune {
@@ -49,7 +49,7 @@ const printableASCII = " !#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWX
 
 func TestABrokenByteIsEscapedAsItsReadersTakeIt(t *testing.T) {
 	in := []byte("\"a\x9b31mb\xffç\"\n")
-	got := term.JSON(in)
+	got := text.HarmlessJSON(in)
 	if string(got) != "\"a\\ufffd31mb\\ufffdç\"\n" {
 		t.Errorf("got %q", got)
 	}
@@ -73,18 +73,18 @@ func TestTextHoldsNoControlCharacter(t *testing.T) {
 		"\U000e0041\ufffd":          "\\U000e0041\ufffd",
 		"one\n\ttwo":                "one\n\ttwo",
 	} {
-		if got := term.Text(in); got != want {
+		if got := text.Harmless(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
-	if got := term.Line("a\nb"); got != `a\nb` {
+	if got := text.Line("a\nb"); got != `a\nb` {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestAnOrdinaryTextIsNotCopied(t *testing.T) {
-	text := []byte(`{"event":"retry_scheduled"}` + "\n")
-	if n := testing.AllocsPerRun(100, func() { term.JSON(text) }); n != 0 {
+	s := []byte(`{"event":"retry_scheduled"}` + "\n")
+	if n := testing.AllocsPerRun(100, func() { text.HarmlessJSON(s) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

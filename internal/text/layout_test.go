@@ -1,18 +1,18 @@
-package term_test
+package text_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func TestWrapKeepsANumberWithItsUnit(t *testing.T) {
 	for _, unit := range []string{"min", "h", "%"} {
 		for fill := range 80 {
-			text := strings.Repeat("é", fill) + " for 2 " + unit + ", and 12 " + unit
-			for line := range strings.Lines(term.Wrap(text, "")) {
+			s := strings.Repeat("é", fill) + " for 2 " + unit + ", and 12 " + unit
+			for line := range strings.Lines(text.Wrap(s, "")) {
 				line = strings.TrimSuffix(line, "\n")
 				if strings.HasSuffix(line, " 2") || strings.HasSuffix(line, "12") || utf8.RuneCountInString(line) > 80 {
 					t.Errorf("a line is %q", line)
@@ -23,33 +23,33 @@ func TestWrapKeepsANumberWithItsUnit(t *testing.T) {
 }
 
 func TestHangingIndentsFurtherLinesByItsHead(t *testing.T) {
-	got := term.Hanging("Über: ", strings.Repeat("word ", 20))
+	got := text.Hanging("Über: ", strings.Repeat("word ", 20))
 	want := "Über: " + strings.Repeat("word ", 14) + "word\n      " + strings.Repeat("word ", 4) + "word\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := term.Hanging("Empty: ", ""); got != "Empty:\n" {
+	if got := text.Hanging("Empty: ", ""); got != "Empty:\n" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestTableAlignsColumns(t *testing.T) {
-	got := term.Table(" ", [][]string{{"A", "B", "C"}, {"é", "long", ""}, {"...", "", ""}})
+	got := text.Table(" ", [][]string{{"A", "B", "C"}, {"é", "long", ""}, {"...", "", ""}})
 	if want := " A    B     C\n é    long\n ...\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestShortenEndsWithThreeDots(t *testing.T) {
-	for text, want := range map[string]string{"çççççç": "çççççç", "ççççççç": "ççç..."} {
-		if got := term.Shorten(text, 6); got != want {
+	for s, want := range map[string]string{"çççççç": "çççççç", "ççççççç": "ççç..."} {
+		if got := text.Shorten(s, 6); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
 func TestCountTakesThePlural(t *testing.T) {
-	for want, got := range map[string]string{"0 claims": term.Count(0, "claim"), "1 retry": term.Count(1, "retry"), "2 retries": term.Count(int64(2), "retry")} {
+	for want, got := range map[string]string{"0 claims": text.Count(0, "claim"), "1 retry": text.Count(1, "retry"), "2 retries": text.Count(int64(2), "retry")} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

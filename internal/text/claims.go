@@ -1,4 +1,4 @@
-package lang
+package text
 
 // claimTexts are of the commands claims, kpi and report.
 var claimTexts = map[string]string{

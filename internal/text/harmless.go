@@ -1,4 +1,4 @@
-package term
+package text
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns a JSON text of the same value in which characters that can command a terminal are written as \u00XX. Tabs and
+// HarmlessJSON returns a JSON text of the same value in which characters that can command a terminal are written as \u00XX. Tabs and
 // line breaks between values stay.
-func JSON(text []byte) []byte {
+func HarmlessJSON(text []byte) []byte {
 	return escaped(text, func(b []byte, r rune, _ []byte) []byte {
 		if r > 0xffff {
 			high, low := utf16.EncodeRune(r)
@@ -21,8 +21,8 @@ func JSON(text []byte) []byte {
 	})
 }
 
-// Text returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs and line breaks stay.
-func Text(text string) string {
+// Harmless returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs and line breaks stay.
+func Harmless(text string) string {
 	return string(escaped([]byte(text), func(b []byte, _ rune, raw []byte) []byte {
 		quoted := strconv.QuoteToASCII(string(raw))
 		return append(b, quoted[1:len(quoted)-1]...)
@@ -49,8 +49,8 @@ func escaped(text []byte, escape func(b []byte, r rune, raw []byte) []byte) []by
 	return b
 }
 
-// Line returns what [Text] does with line breaks escaped too, for what must stay on one line.
-func Line(text string) string { return strings.ReplaceAll(Text(text), "\n", `\n`) }
+// Line returns what [Harmless] does with line breaks escaped too, for what must stay on one line.
+func Line(text string) string { return strings.ReplaceAll(Harmless(text), "\n", `\n`) }
 
 func stays(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }
 

@@ -1,5 +1,4 @@
-// Package spelling guesses which known name a misspelt one means.
-package spelling
+package text
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package lang
+package text
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ var counts = map[string]counted{
 	"all %d retries used": {"the %d retry used", "usada a única retentativa (%d)", "usadas todas as %d retentativas"},
 }
 
-// timeTexts are of internal/term.
+// timeTexts are of [Printer].
 var timeTexts = map[string]string{
 	"Times: %s": "Horários: %s",
 }
@@ -44,7 +44,7 @@ var catalogue = sync.OnceValue(func() catalog.Catalog {
 	b := catalog.NewBuilder(catalog.Fallback(language.English))
 	set := func(tag language.Tag, key string, m catalog.Message) {
 		if err := b.Set(tag, key, m); err != nil {
-			panic(fmt.Sprintf("lang: %q: %v", key, err)) // a mistake in the tables
+			panic(fmt.Sprintf("text: %q: %v", key, err)) // a mistake in the tables
 		}
 	}
 	portuguese := Portuguese.tag()

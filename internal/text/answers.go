@@ -1,4 +1,4 @@
-package lang
+package text
 
 // answerTexts are what the worker answers jobs with: incidents, messages of BPMN errors, the reason of a decision.
 var answerTexts = map[string]string{

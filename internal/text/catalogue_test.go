@@ -1,4 +1,4 @@
-package lang
+package text
 
 import (
 	"go/ast"
@@ -16,13 +16,13 @@ import (
 )
 
 // usedTexts returns the formats that the code has for people, with the places where it has them: the literals that are the
-// first argument of Textf and of a Sprintf that is not fmt's.
+// first argument of Messagef and of a Sprintf that is not fmt's.
 func usedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	used := map[string]string{}
 	fset := token.NewFileSet()
 	source := func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../lang/") {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "../text/message.go" {
 			return err
 		}
 		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
@@ -54,7 +54,7 @@ func formatsForPeople(function ast.Expr) bool {
 		return false
 	}
 	of, _ := selector.X.(*ast.Ident)
-	return selector.Sel.Name == "Textf" || selector.Sel.Name == "Sprintf" && (of == nil || of.Name != "fmt")
+	return selector.Sel.Name == "Messagef" || selector.Sel.Name == "Sprintf" && (of == nil || of.Name != "fmt")
 }
 
 // literal returns the value of a text, which may be several joined by +.

@@ -1,7 +1,11 @@
-// Package lang is the language of texts for people: English and Brazilian Portuguese. The code writes its texts in English,
-// and [Printer] looks them up in the catalogue, which is in this package for all others. Logs and metrics are English, and so
-// are JSON and events, which quote what a process was sent.
-package lang
+// Package text is how this program writes for people: messages in English and Brazilian Portuguese, times and durations, tables
+// and wrapped lines, the name that a misspelt one means. The code writes its messages in English, and [Printer] looks them up in
+// the catalogue. Logs and metrics are English, and so are JSON and events, which quote what a process was sent.
+//
+// What is printed may come from an insurer, a model or a file. [HarmlessJSON], [Harmless] and [Line] make such a text unable to
+// command a terminal: control characters, also those above ASCII (a terminal may take U+009B for the beginning of a command),
+// marks that turn the direction of writing, and all else without a glyph become escapes.
+package text
 
 import (
 	"errors"
@@ -27,8 +31,8 @@ func (l Language) tag() language.Tag {
 	return language.English
 }
 
-// Parse reads the name of a language: en or pt-BR.
-func Parse(name string) (Language, error) {
+// ParseLanguage reads the name of a language: en or pt-BR.
+func ParseLanguage(name string) (Language, error) {
 	tag, err := language.Parse(name)
 	for _, l := range []Language{English, Portuguese} {
 		if err == nil && tag == l.tag() {
@@ -38,9 +42,9 @@ func Parse(name string) (Language, error) {
 	return "", errors.New("give pt-BR or en")
 }
 
-// Decode implements envconfig's Decoder by [Parse].
+// Decode implements envconfig's Decoder by [ParseLanguage].
 func (l *Language) Decode(name string) (err error) {
-	*l, err = Parse(name)
+	*l, err = ParseLanguage(name)
 	return err
 }
 

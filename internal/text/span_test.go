@@ -1,10 +1,10 @@
-package term_test
+package text_test
 
 import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/term"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func TestSpanCountsInMinutesUpToFourHours(t *testing.T) {
@@ -26,7 +26,7 @@ func TestSpanCountsInMinutesUpToFourHours(t *testing.T) {
 		30 * day:                       "30 d",
 		100*day + 61*time.Minute + 1e9: "100 d 1 h 1 min 1 s",
 	} {
-		if got := term.Span(d); got != want {
+		if got := text.Span(d); got != want {
 			t.Errorf("%s is written %q, want %q", d, got, want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestAboutDropsWhatIsTooFine(t *testing.T) {
 		26*time.Hour + 90*time.Second:   "26 h 1 min",
 		100*time.Hour + 59*time.Minute:  "4 d 4 h",
 	} {
-		if got := term.About(d); got != want {
+		if got := text.About(d); got != want {
 			t.Errorf("%s is written %q, want %q", d, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestRangeNamesACommonUnitOnce(t *testing.T) {
 		"1 min 30 s to 3 min":  {90 * time.Second, 3 * time.Minute},
 		"165 min to 5 h 5 min": {165 * time.Minute, 305 * time.Minute},
 	} {
-		if got := term.Range(band[0], band[1]); got != want {
+		if got := text.Range(band[0], band[1]); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

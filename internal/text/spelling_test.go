@@ -1,9 +1,9 @@
-package spelling_test
+package text_test
 
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/spelling"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func TestNearestAllowsAThirdOfTheLetters(t *testing.T) {
@@ -12,11 +12,11 @@ func TestNearestAllowsAThirdOfTheLetters(t *testing.T) {
 		"maxRetry": "maxRetries", "maxretries": "maxRetries", "MAX_RETRIES": "maxRetries",
 		"bas": "base", "facter": "factor", "fa": "", "colour": "", "": "",
 	} {
-		if got := spelling.Nearest(name, known); got != want {
+		if got := text.Nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
-	if got := spelling.Nearest("base", nil); got != "" {
+	if got := text.Nearest("base", nil); got != "" {
 		t.Errorf("of no names: %q", got)
 	}
 }
@@ -24,12 +24,12 @@ func TestNearestAllowsAThirdOfTheLetters(t *testing.T) {
 func TestOneSlipIsOneLetterOrTwoNeighbours(t *testing.T) {
 	const name = "maxRetries"
 	for _, slip := range []string{"maxRetrie", "maxRetriess", "axRetries", "maxRetreies", "MaxRetrias", "maxRetires", "amxretries"} {
-		if !spelling.OneSlip(slip, name) || !spelling.OneSlip(name, slip) {
+		if !text.OneSlip(slip, name) || !text.OneSlip(name, slip) {
 			t.Errorf("%q is no slip of %s", slip, name)
 		}
 	}
 	for _, other := range []string{"maxRetries", "MAXRETRIES", "maxEntries", "maxTries", "maxRetry", "", "m", "xmaRetries", "maxReetris"} {
-		if spelling.OneSlip(other, name) || spelling.OneSlip(name, other) {
+		if text.OneSlip(other, name) || text.OneSlip(name, other) {
 			t.Errorf("%q is taken for a slip of %s", other, name)
 		}
 	}

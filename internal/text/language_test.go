@@ -1,0 +1,54 @@
+package text_test
+
+import (
+	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
+)
+
+func TestOnlyTheTwoLanguagesAreKnown(t *testing.T) {
+	for name, want := range map[string]text.Language{"en": text.English, "EN": text.English, "pt-BR": text.Portuguese, "pt_br": text.Portuguese} {
+		got, err := text.ParseLanguage(name)
+		check.Must(t, err)
+		check.Same(t, want, got, "%s", name)
+	}
+	for _, name := range []string{"", "fr", "pt", "pt-PT", "en-US", "português", "x"} {
+		_, err := text.ParseLanguage(name)
+		check.Fails(t, err, "give pt-BR or en")
+	}
+}
+
+func TestALocaleOfAnotherLanguageIsEnglish(t *testing.T) {
+	for locale, want := range map[string]text.Language{
+		"pt_BR.UTF-8": text.Portuguese, "pt_BR": text.Portuguese, "pt": text.Portuguese, "pt_PT.UTF-8": text.Portuguese, "pt_BR@abnt": text.Portuguese,
+		"pt-BR": text.Portuguese, "pt.UTF-8": text.Portuguese, "pt@abnt": text.Portuguese, "ptx_BR": text.English,
+		"en_US.UTF-8": text.English, "de_DE.UTF-8": text.English, "C": text.English, "C.UTF-8": text.English, "POSIX": text.English, "": text.English, "?": text.English,
+	} {
+		check.Same(t, want, text.OfLocale(locale), "%q", locale)
+	}
+}
+
+func TestPluralsAreRightInBothLanguages(t *testing.T) {
+	for _, test := range []struct {
+		n      int
+		en, pt string
+	}{
+		{0, "0 records", "0 registros"},
+		{1, "1 record", "1 registro"},
+		{2, "2 records", "2 registros"},
+		{1_234_567, "1,234,567 records", "1.234.567 registros"},
+	} {
+		s := text.Messagef("%d records", test.n)
+		check.Same(t, test.en, s.String(), "en")
+		check.Same(t, test.pt, text.In(text.Portuguese).Text(s), "pt-BR")
+	}
+}
+
+func TestATextInATextIsInTheSameLanguage(t *testing.T) {
+	inner := text.Messagef("%d records", 1)
+	s := text.Messagef("Times: %s", inner)
+	check.Same(t, "Horários: 1 registro", text.In(text.Portuguese).Text(s), "pt-BR")
+	check.Same(t, "Times: 1 record", s.String(), "en")
+	check.Same(t, any(inner), s.Args[0], "the argument")
+}

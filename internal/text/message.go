@@ -1,0 +1,81 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/text/message"
+)
+
+// Message is a text for people that is not yet in a language: an English format of package fmt, by which the catalogue has it,
+// and its arguments, which may be Messages too.
+type Message struct {
+	Format string
+	Args   []any
+}
+
+// Messagef returns a message. The format is a literal, so that the test of the catalogue finds it.
+func Messagef(format string, args ...any) Message {
+	if false {
+		_ = fmt.Sprintf(format, args...) // go vet then checks format and arguments of all callers
+	}
+	return Message{format, args}
+}
+
+// String returns the message in English.
+func (m Message) String() string { return In(English).Text(m) }
+
+// Printer writes texts for people in one language, with times in one zone. It is safe for concurrent use.
+type Printer struct {
+	language Language
+	printer  *message.Printer
+	zone     *time.Location
+}
+
+var (
+	english    = sync.OnceValue(func() *Printer { return newPrinter(English) })
+	portuguese = sync.OnceValue(func() *Printer { return newPrinter(Portuguese) })
+)
+
+func newPrinter(l Language) *Printer {
+	return &Printer{l, message.NewPrinter(l.tag(), message.Catalog(catalogue())), time.UTC}
+}
+
+// In returns the printer of a language, with times in UTC.
+func In(l Language) *Printer {
+	if l == Portuguese {
+		return portuguese()
+	}
+	return english()
+}
+
+// NewPrinter returns a printer of a language and a zone.
+func NewPrinter(l Language, zone *time.Location) *Printer {
+	p := *In(l)
+	p.zone = zone
+	return &p
+}
+
+// Language returns the language of the texts.
+func (p *Printer) Language() Language { return p.language }
+
+// Text returns a message in the printer's language.
+func (p *Printer) Text(m Message) string {
+	args := slices.Clone(m.Args) // a message may be printed in several languages at once
+	for i, arg := range args {
+		if inner, is := arg.(Message); is {
+			args[i] = p.Text(inner)
+		}
+	}
+	return p.printer.Sprintf(m.Format, args...)
+}
+
+// Sprintf formats by [fmt.Sprintf] in the printer's language, numbers as that language writes them: 1,234 or 1.234. The format
+// is a literal, in English, that the catalogue has. Of an argument that is a [Message], it takes what it is in that language.
+//
+// A number that identifies something, such as a key, is given as a text.
+func (p *Printer) Sprintf(format string, args ...any) string {
+	return p.Text(Messagef(format, args...))
+}
