@@ -22,11 +22,8 @@ func TestTheGreaterOfTheModelsAndTheTrailsCountCounts(t *testing.T) {
 		want              want
 	}{
 		{0, 0, want{"retryCount": 1.0, "countFrom": nil}},
-		{2, 2, want{"retryCount": 3.0, "delayBeforeJitter": "PT20M", "countFrom": nil}},
 		{3, 1, want{"retryCount": 4.0, "countFrom": nil}}, // decisions that another store holds
 		{0, 3, want{"retryCount": 4.0, "delayBeforeJitter": "PT40M", "countFrom": "TRAIL", "retriesLeft": 1.0}},
-		{1, 4, want{"retryCount": 5.0, "countFrom": "TRAIL", "retriesLeft": 0.0}},
-		{0, 5, want{"retryCount": 5.0, "shouldRetry": false, "reason": "COUNT", "countFrom": "TRAIL"}},
 		{2, 700, want{"retryCount": 700.0, "shouldRetry": false, "reason": "COUNT", "countFrom": "TRAIL"}},
 		{5, 2, want{"retryCount": 5.0, "shouldRetry": false, "reason": "COUNT", "countFrom": nil}},
 	} {

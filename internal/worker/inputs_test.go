@@ -1,41 +1,22 @@
 package worker_test
 
 import (
-	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/zap"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
-
-// zeroSecret is a secret that is the same in every run.
-func zeroSecret(t *testing.T) *audit.Secret {
-	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
-	check.Must(t, err)
-	path := filepath.Join(t.TempDir(), "audit.key")
-	check.Must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600))
-	s, err := audit.LoadSecret(path)
-	check.Must(t, err)
-	return s
-}
 
 // inputs is by what a job's question is known again.
 func inputs(t *testing.T, known func() *policy.Set, headers, variables string) string {
 	t.Helper()
 	m := newMemory()
 	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
-	o.Trail.Secret, o.Policies = zeroSecret(t), known
+	o.Policies = known
 	j := newJob(variables)
 	j.Headers = headers
 	worker.NewHandler(o).Handle(t.Context(), []job.Job{j})
@@ -76,15 +57,4 @@ func TestOtherPoliciesMakeAnotherQuestionOfAFaultyTaskOnly(t *testing.T) {
 			t.Errorf("%s is wrong: another question: %v, want %v", name, before != after, c.another)
 		}
 	}
-}
-
-func TestJobIsDecidedOnceItsPolicyIsKnown(t *testing.T) {
-	m := newMemory()
-	j := asked{headers: `{"retryPolicy":"night"}`}.job()
-	for range 2 {
-		if a := byPolicy(t, "tiss", policy.BuiltIns, m, j); a.Kind() != job.KindFail {
-			t.Fatalf("answered %s, want an incident", a.Kind())
-		}
-	}
-	want{"policy": "night"}.check(t, byPolicy(t, "tiss", policies(t, "  - {name: night, extends: tiss}\n"), m, j))
 }

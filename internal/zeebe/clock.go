@@ -55,13 +55,6 @@ func (c *Clock) at(now time.Time) time.Time {
 	return c.broker.Add(now.Sub(c.seen))
 }
 
-// Skew returns how far the broker's clock was ahead of the host's when last observed, and whether it ever was observed.
-func (c *Clock) Skew() (skew time.Duration, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.skew, !c.seen.IsZero()
-}
-
 // Err returns an error while the clocks differ too much to decide a job, and nil while the broker's time is not known. The
 // error ends with the first batch that shows a right clock, or as soon as the host's own clock is set right.
 func (c *Clock) Err() error {

@@ -17,33 +17,6 @@ import (
 // deep is a job that the gateway cannot deliver.
 var deep = enginetest.Job{Type: testType, Variables: `{"a":[[]]}`, Poison: "a"}
 
-func TestUndeliverableJobBecomesAnIncidentAndTheOthersAreWorked(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		good := r.add(20)
-		bad := r.gateway.Add(deep)[0]
-		good = append(good, r.add(20)...)
-		worse := r.gateway.Add(deep)[0]
-		r.run(Options{})
-		r.advance(2 * time.Minute)
-		r.wantCounts(enginetest.Counts{Completed: len(good), Incident: 2, Expired: 42})
-		for _, key := range []int64{bad, worse} {
-			r.wantJob(key, enginetest.Incident, 0, "nested too deep")
-		}
-		for _, key := range good {
-			r.wantJob(key, enginetest.Completed, 3, "")
-		}
-		for level, text := range map[zapcore.Level]string{
-			zapcore.WarnLevel: "poll_lost", zapcore.InfoLevel: "in_batches_again",
-		} {
-			check.Same(r, 1, r.logged(level, text), "lines with %q", text)
-		}
-		r.wantLogged(zapcore.ErrorLevel, "cannot_be_delivered", 2)
-		if polls := r.polls(); polls[len(polls)-1].MaxJobsToActivate != 50 {
-			r.Errorf("the last poll asks for %d jobs, want all slots again", polls[len(polls)-1].MaxJobsToActivate)
-		}
-	})
-}
-
 // With two partitions under load, the job that is looked at and the one that is polled for are never the same if only one
 // is looked at: each poll begins with the other partition.
 func TestUndeliverableJobIsFoundOnABusyCluster(t *testing.T) {

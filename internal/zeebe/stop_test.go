@@ -45,19 +45,6 @@ func TestStopDoesNotWaitForASilentGateway(t *testing.T) {
 	})
 }
 
-func TestWhatIsBeingHandledIsFinishedFirst(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.add(10)
-		r.run(Options{Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
-			<-time.After(3 * time.Second)
-			return each(complete)(ctx, jobs)
-		})})
-		r.advance(time.Second)
-		r.wantStop(2 * time.Second)
-		r.wantCounts(enginetest.Counts{Completed: 10})
-	})
-}
-
 func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		cancelled := make(chan error, 1)

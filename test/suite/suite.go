@@ -57,13 +57,12 @@ func Get(ctx context.Context, address, path string) (status int, text string) {
 	return response.StatusCode, string(body)
 }
 
-// BuildWorker builds the worker under test, with further flags of the compiler. It has the race detector if
-// the tests have it.
-func BuildWorker(binary string, flags ...string) error {
+// BuildWorker builds the worker under test. It has the race detector if the tests have it.
+func BuildWorker(binary string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), SetupTimeout)
 	defer cancel()
 	own := ownFlags()
-	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", binary}, own, flags)
+	args := append([]string{"build", "-buildvcs=false", "-o", binary}, own...)
 	build := exec.CommandContext(ctx, "go", append(args, "hospital.example/analyze-retry/cmd/worker")...)
 	if !slices.Contains(own, "-race") {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -141,15 +141,3 @@ func as(tb testing.TB, url, role string) string {
 	tb.Helper()
 	return strings.Replace(url, "//"+devpostgres.Superuser+":", "//"+role+":", 1)
 }
-
-// ownServer is a server that a test may kill, and a database on it.
-func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
-	t.Helper()
-	server, err := devpostgres.Start(t.Context())
-	check.Must(t, err)
-	t.Cleanup(func() { check.Must(t, server.Close()) })
-	if address, err = server.NewDatabase(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return server, address
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -18,62 +17,6 @@ import (
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
-
-// Row 11 of the test matrix at the store. The guard is the unique key with the second look after a violation: without
-// the second look an append fails, without the key there are two decisions.
-func TestReplicasRacingForAJobGiveOneAnswer(t *testing.T) {
-	const jobs, batch, writers = 600, 30, 3
-	address, key := withTables(t), audittest.Secret(t)
-	var mu sync.Mutex
-	answers, repeated := map[audit.Key]audit.Record{}, 0
-	settle := func(a audit.Appended) {
-		mu.Lock()
-		defer mu.Unlock()
-		if first, ok := answers[a.Record.Key]; ok && first != a.Record {
-			t.Errorf("two answers: %+v and %+v", first, a.Record)
-		}
-		answers[a.Record.Key] = a.Record
-		if a.Repeated {
-			repeated++
-		}
-	}
-	var all sync.WaitGroup
-	for replica := range 2 {
-		s := open(t, address, key)
-		for writer := range writers {
-			all.Go(func() {
-				for _, n := range rand.New(rand.NewPCG(7, uint64(writer))).Perm(jobs / batch) {
-					records := audittest.Records(n*batch, n*batch+batch)
-					for i := range records {
-						records[i].Message = fmt.Sprintf("decided by replica %d", replica)
-					}
-					rand.Shuffle(batch, func(i, j int) { records[i], records[j] = records[j], records[i] })
-					appended, err := s.Append(t.Context(), records, nil)
-					for lockTimeout(err) { // the machine is slow
-						appended, err = s.Append(t.Context(), records, nil)
-					}
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					for _, a := range appended {
-						settle(a)
-					}
-				}
-			})
-		}
-	}
-	all.Wait()
-	if want := jobs * (2*writers - 1); len(answers) != jobs || repeated != want {
-		t.Errorf("%d jobs have an answer and %d answers were repeated, want %d and %d", len(answers), repeated, jobs, want)
-	}
-	s := open(t, address, key)
-	audittest.Verify(t, s, key, jobs)
-	heads, err := s.Heads(t.Context())
-	if err != nil || len(heads) > 2*4 {
-		t.Errorf("%d chains, want at most one for each connection: %v", len(heads), err)
-	}
-}
 
 // The guard is the order in which Append links: without it the two wait for one another until the server ends one.
 func TestReplicasWithTheSameJobsDoNotDeadlock(t *testing.T) {

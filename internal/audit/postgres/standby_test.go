@@ -11,9 +11,10 @@ import (
 
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-// Row 18 of the test matrix: failover. The guard is what a transaction writes that has only found its records: without it
+// Failover. The guard is what a transaction writes that has only found its records: without it
 // the second append returns at once, for the head is another's and so not even a lock on it is written.
 func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	server, address := ownServer(t)
@@ -57,4 +58,16 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 	if err := appending(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the second time it is answered, and the standby does not have it: %v", err)
 	}
+}
+
+// ownServer is a server that a test may kill, and a database on it.
+func ownServer(t *testing.T) (server *devpostgres.Server, address string) {
+	t.Helper()
+	server, err := devpostgres.Start(t.Context())
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, server.Close()) })
+	if address, err = server.NewDatabase(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return server, address
 }

@@ -82,14 +82,6 @@ func TestAnotherFileAtThePathIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsMovedBackIsWrittenToAgain(t *testing.T) {
-	s, path, secret := working(t)
-	check.Must(t, os.Rename(path, path+".old"))
-	check.Fails(t, s.Probe(t.Context()), "moved away")
-	check.Must(t, os.Rename(path+".old", path), audittest.Fill(t.Context(), s, 100, 110), s.Close())
-	holds(t, path, secret, 110)
-}
-
 // The orderly end copies what the log had into the file, and leaves what lies at the log's name.
 func TestALogThatIsTakenAwayCostsNoRecordAtAnOrderlyEnd(t *testing.T) {
 	for name, foreign := range map[string]bool{"removed": false, "replaced": true} {
@@ -160,4 +152,20 @@ func TestALogWithoutItsStoreIsNotThrownAway(t *testing.T) {
 	if mustRead(t, f.path+"-wal") != "log" {
 		t.Error("it was changed")
 	}
+}
+
+// Where the lock is on another file, such as one named after the path, both have the file open, and the chain gets two ends.
+func TestAHeldFileIsHeldByAllItsNames(t *testing.T) {
+	s, path, secret := working(t)
+	other := t.TempDir()
+	dir, link, hard := filepath.Join(other, "dir"), filepath.Join(other, "file.db"), filepath.Join(other, "hard.db")
+	check.Must(t, os.Symlink(filepath.Dir(path), dir), os.Symlink(path, link), os.Link(path, hard))
+	for _, second := range []string{path, filepath.Join(dir, "audit.db"), link, hard} {
+		_, err := Open(t.Context(), second, secret, Options{})
+		if held, ok := errors.AsType[*audit.HeldError](err); !ok || held.Store != second {
+			t.Errorf("%s is opened with %v", second, err)
+		}
+	}
+	check.Must(t, os.Remove(hard), s.Close())
+	holds(t, path, secret, 100)
 }

@@ -10,10 +10,14 @@ import (
 	"sync"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestTheStoreKeepsWhatIsPromised(t *testing.T) {
 	audittest.Exercise(t, func(t *testing.T) audittest.Database { t.Helper(); return newFile(t) })

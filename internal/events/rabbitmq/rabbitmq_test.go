@@ -12,14 +12,13 @@ import (
 
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // server is a real RabbitMQ.
-type server struct{ eventstest.Server }
+type server struct{ eventstest.RabbitMQ }
 
 func (s server) Open(t *testing.T, place string) events.Publisher {
 	t.Helper()
@@ -58,7 +57,7 @@ func (s server) Received(t *testing.T, place string) (received []events.Event) {
 func (s server) TooLarge() int { return 128 << 20 }
 
 func TestRabbitMQ(t *testing.T) {
-	s, batch := server{eventstest.Start(t, devqueue.StartRabbitMQ)}, eventstest.Batch(t, 3)
+	s, batch := server{eventstest.StartRabbitMQ(t)}, eventstest.Batch(t, 3)
 	t.Run("AnEventThatNoQueueIsBoundForIsRefused", func(t *testing.T) {
 		channel := s.channel(t)
 		check.Must(t, channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil))

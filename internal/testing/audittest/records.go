@@ -56,27 +56,6 @@ func Records(from, to int) []audit.Record {
 	return records
 }
 
-// Ends makes so many records of claims that fail, fail again, are rejected, are accepted, submitted again or given up, and of
-// answers that did not arrive, in many orders.
-func Ends(records int) []audit.Record {
-	all := Records(0, records)
-	kinds := []audit.Kind{
-		audit.KindRetry, audit.KindExhausted, audit.KindSubmitted, audit.KindPermanent, audit.KindUndelivered, audit.KindResubmitted,
-		audit.KindRejected, audit.KindAbandoned, audit.KindRetry, audit.KindRedriven, audit.KindUndelivered,
-	}
-	for i := range all {
-		r := &all[i]
-		r.Kind, r.ClaimID = kinds[i%len(kinds)], fmt.Sprintf("CLM-%d-1", i%9)
-		if i >= records/2 { // those of the first half may have ended before
-			r.ClaimID = fmt.Sprintf("CLM-%d-2", i%7)
-		}
-		if r.Kind != audit.KindRetry {
-			r.NextRetryTime = time.Time{}
-		}
-	}
-	return all
-}
-
 // Fill appends the records from <= n < to as fast as the store takes them.
 func Fill(ctx context.Context, store audit.Log, from, to int) error {
 	const batch = 2000

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -107,9 +106,6 @@ func FromEnv() (*Cluster, error) {
 	return c, err
 }
 
-// Ours reports whether the cluster is the engine of this project.
-func (c *Cluster) Ours() bool { return filepath.Dir(c.records.path) == c.dir }
-
 // Address returns the gateway's host:port.
 func (c *Cluster) Address() string { return c.at.GRPC }
 
@@ -174,12 +170,6 @@ func (c *Cluster) Advance(ctx context.Context, d time.Duration) (time.Time, erro
 	}
 	body := fmt.Appendf(nil, `{"offsetMilli":%d}`, d.Milliseconds())
 	return c.clock(ctx, http.MethodPost, "/actuator/clock/add", body)
-}
-
-// ResetClock sets the clock to the host's again. What is stored keeps its times, so nothing should be waiting.
-func (c *Cluster) ResetClock(ctx context.Context) error {
-	_, err := c.clock(ctx, http.MethodDelete, "/actuator/clock", nil)
-	return err
 }
 
 func (c *Cluster) clock(ctx context.Context, method, path string, body []byte) (time.Time, error) {

@@ -71,5 +71,4 @@ func TestTheClockOfAKilledClusterIsWhereItWas(t *testing.T) {
 	if _, err := c.Advance(t.Context(), -time.Hour); err == nil {
 		t.Error("the clock went back")
 	}
-	check.Must(t, c.ResetClock(t.Context()))
 }

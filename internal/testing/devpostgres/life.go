@@ -171,20 +171,6 @@ func (s *Server) CutOff(ctx context.Context) error {
 	return s.asSuperuser(ctx, func(conn *pgx.Conn) error { return set(ctx, conn, "primary_conninfo", "") })
 }
 
-// Promote makes a server of its own of a standby, and returns once it takes writes. The server that it copied must be dead.
-func (s *Server) Promote(ctx context.Context) error {
-	return s.asSuperuser(ctx, func(conn *pgx.Conn) error {
-		var promoted bool
-		if err := conn.QueryRow(ctx, "SELECT pg_promote()").Scan(&promoted); err != nil {
-			return err
-		}
-		if !promoted {
-			return errors.New("PostgreSQL was not promoted in time")
-		}
-		return nil
-	})
-}
-
 // set makes a setting, of a running server too.
 func set(ctx context.Context, conn *pgx.Conn, name, value string) error {
 	_, err := conn.Exec(ctx, "ALTER SYSTEM SET "+name+" = '"+value+"'")

@@ -1,7 +1,6 @@
 package eventstest
 
 import (
-	"context"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/events"
@@ -10,24 +9,24 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 
-// Server is a real server of a queue. With Open, Received and TooLarge of its kind it is a [Queue].
-type Server struct{ *devqueue.Server }
+// RabbitMQ is a real server. With Open, Received and TooLarge it is a [Queue].
+type RabbitMQ struct{ *devqueue.RabbitMQ }
 
-// Start starts a server that ends with the test.
-func Start(t *testing.T, start func(context.Context) (*devqueue.Server, error)) Server {
+// StartRabbitMQ starts a server that ends with the test.
+func StartRabbitMQ(t *testing.T) RabbitMQ {
 	t.Helper()
-	s, err := start(t.Context())
+	s, err := devqueue.StartRabbitMQ(t.Context())
 	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return Server{s}
+	return RabbitMQ{s}
 }
 
 // With opens a publisher to the server; the query names the place in the queue, and its options.
-func (s Server) With(t *testing.T, query string) events.Publisher {
+func (s RabbitMQ) With(t *testing.T, query string) events.Publisher {
 	t.Helper()
 	return Open(t, s.URL()+query)
 }
