@@ -52,6 +52,12 @@ func TestQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 	}
 }
 
+func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
+	if waits, end := life(t, policy.BuiltIn("job-queue"), "ValidationError: amount is required"); len(waits) > 0 || end != retry.CodePermanentError {
+		t.Errorf("waits %v, then %s", waits, end)
+	}
+}
+
 // "02-retry-strategy": min(max_delay, base_delay * 2^attempt), a quarter to both sides; five attempts in all are four
 // waits. While developing three attempts, the waits from half a second on.
 func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {

@@ -1,6 +1,7 @@
 package devpostgres
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"context"
@@ -11,10 +12,13 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/xi2/xz"
 )
 
 // fetchedVersion is the version that is fetched where none is installed.
@@ -39,14 +43,16 @@ const (
 	// repository has the archives. Its library for Go, fergusstrange/embedded-postgres, starts what it fetched before we
 	// could compare the checksum, and as root, which PostgreSQL refuses.
 	repository = "https://repo1.maven.org/maven2"
-	// fetchTimeout bounds the download.
+	// fetchTimeout bounds the download, and the wait for another process that downloads.
 	fetchTimeout = 10 * time.Minute
+	// lockInterval is how often a lock that another process holds is tried again.
+	lockInterval = 100 * time.Millisecond
 	// largest is the most bytes that a download may have.
 	largest = 100 << 20
 )
 
 // fetched returns the directory of the programs of a PostgreSQL in the cache, and fetches it where it is not there. Any
-// number of processes may ask at the same time: none sees half of it.
+// number of processes may ask at the same time: one fetches, and none sees half of it.
 func fetched(ctx context.Context, cache, repository string) (bin string, err error) {
 	a, ok := archives[runtime.GOOS+"/"+runtime.GOARCH]
 	if !ok {
@@ -63,11 +69,19 @@ func fetched(ctx context.Context, cache, repository string) (bin string, err err
 	if err := errors.Join(os.MkdirAll(cache, 0o755), os.Chmod(cache, 0o755)); err != nil {
 		return "", err
 	}
+	lock := flock.New(dir + ".lock")
+	defer lock.Close()
+	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	if isProgram(filepath.Join(bin, "postgres")) {
+		return bin, nil
+	}
 	content, err := a.download(ctx, repository)
 	if err != nil {
 		return "", err
 	}
-	return bin, install(ctx, content, dir)
+	return bin, install(content, dir)
 }
 
 // download returns the archive once its checksum is as expected.
@@ -97,47 +111,90 @@ func (a archive) download(ctx context.Context, repository string) ([]byte, error
 	return content, nil
 }
 
-// install unpacks the archive and moves it to its place in one step, unless another process was faster.
-func install(ctx context.Context, archive []byte, dir string) error {
-	unpacked, err := os.MkdirTemp(filepath.Dir(dir), "part-")
-	if err != nil {
+// install unpacks the archive and moves it to its place in one step. The caller holds the lock.
+func install(archive []byte, dir string) error {
+	unpacked := dir + ".part"
+	// What is left of an interrupted run would be in the way.
+	if err := errors.Join(os.RemoveAll(unpacked), os.RemoveAll(dir), os.Mkdir(unpacked, 0o755)); err != nil {
 		return err
 	}
-	defer os.RemoveAll(unpacked)
-	if err := unpack(ctx, archive, unpacked); err != nil {
+	if err := unpack(archive, unpacked); err != nil {
 		return fmt.Errorf("unpack PostgreSQL in %s: %w", unpacked, err)
 	}
-	if err := os.Rename(unpacked, dir); err != nil && !isProgram(filepath.Join(dir, "bin", "postgres")) {
-		return err
-	}
-	return nil
+	return os.Rename(unpacked, dir)
 }
 
-// unpack writes the files of the tar.xz in the jar by the system's tar and xz. Everybody can read its directories, whatever
-// the umask is.
-func unpack(ctx context.Context, jar []byte, dir string) error {
+// unpack writes the files of the tar.xz in the jar. Everybody can read them, whatever the umask is.
+func unpack(jar []byte, dir string) error {
 	files, err := zip.NewReader(bytes.NewReader(jar), int64(len(jar)))
 	if err != nil {
 		return err
 	}
 	inner, err := fs.Glob(files, "*.txz")
-	if err != nil || len(inner) != 1 {
-		return fmt.Errorf("want one .txz in the jar, got %d (%v)", len(inner), err)
+	if err != nil {
+		return err
+	}
+	if len(inner) != 1 {
+		return fmt.Errorf("want one .txz in the jar, got %d", len(inner))
 	}
 	packed, err := files.Open(inner[0])
 	if err != nil {
 		return err
 	}
 	defer packed.Close()
-	tar := exec.CommandContext(ctx, "tar", "-xJf", "-", "--no-same-owner", "-C", dir)
-	tar.Stdin = packed
-	if out, err := tar.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
+	plain, err := xz.NewReader(packed, 0)
+	if err != nil {
+		return err
 	}
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := untar(tar.NewReader(plain), root); err != nil {
+		return err
+	}
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
-			err = os.Chmod(path, 0o755)
+			err = root.Chmod(name, 0o755)
 		}
 		return err
 	})
+}
+
+func untar(files *tar.Reader, root *os.Root) error {
+	for {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := root.MkdirAll(path.Dir(header.Name), 0o755); err != nil {
+			return err
+		}
+		switch header.Typeflag {
+		case tar.TypeReg:
+			err = write(root, header, files)
+		case tar.TypeSymlink:
+			err = root.Symlink(header.Linkname, header.Name)
+		case tar.TypeDir:
+			err = root.MkdirAll(header.Name, 0o755)
+		default:
+			err = fmt.Errorf("%s is no file, link or directory", header.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func write(root *os.Root, header *tar.Header, content io.Reader) error {
+	file, err := root.Create(header.Name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, content)
+	return errors.Join(err, file.Chmod(header.FileInfo().Mode().Perm()), file.Close())
 }

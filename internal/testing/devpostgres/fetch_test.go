@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -20,8 +21,8 @@ import (
 //go:embed testdata/small.txz
 var small []byte
 
-// offer serves an archive and makes it the expected one.
-func offer(t *testing.T) (repository string) {
+// offer serves an archive and makes it the expected one. The returned number is that of its downloads.
+func offer(t *testing.T) (repository string, downloads *atomic.Int32) {
 	t.Helper()
 	var jar bytes.Buffer
 	pack := zip.NewWriter(&jar)
@@ -34,13 +35,17 @@ func offer(t *testing.T) (repository string) {
 	before := archives[platform]
 	archives[platform] = archive{"test", fmt.Sprintf("%x", sha256.Sum256(jar.Bytes()))}
 	t.Cleanup(func() { archives[platform] = before })
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(jar.Bytes()) }))
+	downloads = new(atomic.Int32)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		downloads.Add(1)
+		_, _ = w.Write(jar.Bytes())
+	}))
 	t.Cleanup(server.Close)
-	return server.URL
+	return server.URL, downloads
 }
 
-func TestEachOfManyProcessesFindsAWholeServer(t *testing.T) {
-	repository := offer(t)
+func TestManyProcessesFetchOnce(t *testing.T) {
+	repository, downloads := offer(t)
 	cache := filepath.Join(t.TempDir(), "cache")
 	var all sync.WaitGroup
 	for range 8 {
@@ -55,6 +60,21 @@ func TestEachOfManyProcessesFindsAWholeServer(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if n := downloads.Load(); n != 1 {
+		t.Errorf("it was downloaded %d times", n)
+	}
+}
+
+func TestWhatAnInterruptedRunLeftIsReplaced(t *testing.T) {
+	repository, _ := offer(t)
+	cache := t.TempDir()
+	bin, err := fetched(t.Context(), cache, repository)
+	check.Must(t, err, os.Remove(filepath.Join(bin, "postgres")), os.MkdirAll(filepath.Dir(bin)+".part/bin", 0o755))
+	again, err := fetched(t.Context(), cache, repository)
+	check.Must(t, err)
+	if again != bin || !isProgram(filepath.Join(bin, "postgres")) {
+		t.Errorf("there is no server in %s", again)
+	}
 }
 
 func TestAnotherArchiveIsRefused(t *testing.T) {
