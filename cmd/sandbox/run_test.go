@@ -170,7 +170,8 @@ func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
 		{[]string{"demo", "--claims", "no-such.yaml"}, exitUsage, []string{"open no-such.yaml"}},
 		{[]string{"demo", "--claims", unknown}, exitUsage, []string{"line 1: field answer not found"}},
 		{
-			[]string{"demo", "--claims", claims, "--model", "../../examples/end-claim.bpmn"}, exitUsage,
+			[]string{"demo", "--claims", claims, "--model", "../../examples/end-claim.bpmn"},
+			exitUsage,
 			[]string{
 				"claim 1, CLM-1-1: answer 1 is OK", `"ABANDON" is nothing that people do`, "claim 2, CLM-1-1: answers is empty",
 				`"GONE" is no end`, "its number is there twice", "nothing can fail",

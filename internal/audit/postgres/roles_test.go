@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
