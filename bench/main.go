@@ -96,13 +96,14 @@ func run(ctx context.Context, rounds, jobs int) (err error) {
 			results[which] = append(results[which], s)
 		}
 	}
-	fmt.Printf("%d rounds of %d jobs, engine in this process (%s), load %s\n\n", rounds, jobs, how, load())
+	fmt.Fprintf(os.Stdout, "%d rounds of %d jobs, engine in this process (%s), load %s\n\n", rounds, jobs, how, load())
 	return report(os.Stdout, contenders, results)
 }
 
 // build builds the worker as `make build` does.
 func build(ctx context.Context, program string) error {
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "hospital.example/analyze-retry/cmd/worker")
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, //nolint:gosec // our own path
+		"hospital.example/analyze-retry/cmd/worker")
 	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := compile.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the worker: %w\n%s", err, out)

@@ -55,8 +55,8 @@ func (p *play) table() string {
 	return t.String()
 }
 
-func row(t *strings.Builder, try, at, text, class, then string) {
-	fmt.Fprintln(t, strings.TrimRight(fmt.Sprintf(layout, try, at, text, class, then), " "))
+func row(t *strings.Builder, cells ...any) {
+	fmt.Fprintln(t, strings.TrimRight(fmt.Sprintf(layout, cells...), " "))
 }
 
 // tag is an XML tag. In the table only the text between them is of interest.
@@ -110,12 +110,12 @@ func clockTime(d time.Duration) string {
 func plain(s string) string { return strings.Join(strings.Fields(text.Harmless(s)), " ") }
 
 // excerpt lets a text that is too long for its column begin at the code on which the decision rests.
-func excerpt(text, code string) string {
-	at := strings.Index(strings.ToUpper(text), code)
-	if code != "" && at > 0 && at < len(text) && utf8.RuneCountInString(text[:at]+code) >= textWidth {
-		return "..." + text[at:]
+func excerpt(s, code string) string {
+	at := strings.Index(strings.ToUpper(s), code)
+	if code != "" && at > 0 && at < len(s) && utf8.RuneCountInString(s[:at]+code) >= textWidth {
+		return "..." + s[at:]
 	}
-	return text
+	return s
 }
 
 // summary says in a few lines how the run compares with its file.

@@ -29,8 +29,8 @@ cut a chain stands for what was removed. For --yes the worker must be stopped
 	}
 	flags := command.Flags()
 	var before time.Time
-	flags.Var(&notation{kind: "DAY", read: func(text string) (err error) {
-		if before, err = time.Parse(dayLayout, text); err != nil {
+	flags.Var(&notation{kind: "DAY", read: func(s string) (err error) {
+		if before, err = time.Parse(dayLayout, s); err != nil {
 			return errors.New("give a day such as 2021-11-01")
 		}
 		return nil

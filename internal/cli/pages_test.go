@@ -10,7 +10,7 @@ import (
 )
 
 // What a page shows of a command begins with the command line. It is of the store of the scripts, or of none.
-var shown = regexp.MustCompile("(?m)^\\$ (?:worker (?:history|claims|kpi)|(?:bin/)?worker explain).*$")
+var shown = regexp.MustCompile(`(?m)^\$ (?:worker (?:history|claims|kpi)|(?:bin/)?worker explain).*$`)
 
 var words = regexp.MustCompile(`"[^"]*"|\S+`)
 

@@ -25,11 +25,11 @@ func asJSON(command *cobra.Command) bool {
 }
 
 // printAnswer prints an answer as a text, or with --json as JSON.
-func printAnswer(command *cobra.Command, value any, text string) error {
+func printAnswer(command *cobra.Command, value any, s string) error {
 	if asJSON(command) {
 		return printJSON(command, value)
 	}
-	return printText(command, text)
+	return printText(command, s)
 }
 
 // printText prints a text for a person.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +36,7 @@ type leakless struct{ devpostgres.Main }
 func (m leakless) Run() int {
 	code := m.Main.Run()
 	if err := goleak.Find(); code == 0 && err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
@@ -58,8 +59,8 @@ func worker() {
 		complaints.WriteString("does not suit a terminal: " + found)
 		code = 70
 	}
-	os.Stdout.WriteString(masked(out.String(), args))
-	os.Stderr.WriteString(masked(complaints.String(), args))
+	fmt.Fprint(os.Stdout, masked(out.String(), args))
+	fmt.Fprint(os.Stderr, masked(complaints.String(), args))
 	os.Exit(code)
 }
 

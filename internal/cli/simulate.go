@@ -53,7 +53,7 @@ in an outage fail, and asks the policy for every decision. A SPAN is written
 		}
 		answer := report.SimulationOf(s)
 		for _, p := range policies {
-			result, err := simulate.Run(command.Context(), p, s)
+			result, err := simulate.Run(p, s)
 			if err != nil && command.Context().Err() == nil {
 				err = usageError{fmt.Errorf("policy %s: %w", p.Name, err)}
 			}

@@ -17,7 +17,6 @@ func TestOneFaultOfTheAddress(t *testing.T) {
 	t.Parallel()
 	missing, empty := filepath.Join(t.TempDir(), "missing.pem"), file(t, "")
 	const restAddress = "; allowed: a URL that begins with http:// or https://, without user and password"
-	const grpcAddress = "; allowed: host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without path, user and password"
 	checkFaults(t, []faultCase{
 		{"a gateway address with a password", []string{"ZEEBE_ADDRESS=https://me:pw@zeebe.example:443"}, `ZEEBE_ADDRESS is "***", which holds a user; give user and password by CAMUNDA_BASIC_AUTH_USERNAME and CAMUNDA_BASIC_AUTH_PASSWORD` + anyAddress},
 		{"a gateway without a host", []string{"ZEEBE_ADDRESS=:26500"}, `ZEEBE_ADDRESS is ":26500"` + anyAddress},

@@ -72,21 +72,21 @@ func (c *Config) load(l layers, field reflect.StructField, into any, f *faults) 
 	if f.seen[name] {
 		return
 	}
-	text := field.Tag.Get("default")
+	s := field.Tag.Get("default")
 	if len(found) > 0 {
-		text, c.origins[name] = found[0].text, found[0].origin
+		s, c.origins[name] = found[0].text, found[0].origin
 		f.variables[name] = found[0].variable
 	}
 	for _, other := range found {
-		if other.text != text {
+		if other.text != s {
 			f.addOf(name, l.where(found[0].variable), "and %s have different values; remove one of the two", l.where(other.variable))
 			return
 		}
 	}
-	if strings.TrimSpace(text) != text {
+	if strings.TrimSpace(s) != s {
 		f.add(name, "has white space around its value; take it away")
-	} else if err := decode(text, into); err != nil {
-		f.addValue(name, text)
+	} else if err := decode(s, into); err != nil {
+		f.addValue(name, s)
 	}
 }
 
@@ -100,12 +100,12 @@ type value struct {
 func (c *Config) find(l layers, field reflect.StructField, f *faults) (found []value) {
 	name := field.Tag.Get("envconfig")
 	for _, variable := range append([]string{name}, aliases(field)...) {
-		text, path := l.get(variable), ""
+		s, path := l.get(variable), ""
 		if fileVariable(field) != "" {
 			path = l.get(variable + fileSuffix)
 		}
 		switch {
-		case text != "" && path != "":
+		case s != "" && path != "":
 			f.addOf(name, l.where(variable), "and %s are both set; remove one of the two", l.where(variable+fileSuffix))
 		case path != "":
 			variable += fileSuffix
@@ -116,30 +116,30 @@ func (c *Config) find(l layers, field reflect.StructField, f *faults) (found []v
 			}
 			found = append(found, value{content, origin{FromFile, variable}})
 			c.warnExposed(variable, path, mode)
-		case text != "":
-			found = append(found, value{text, origin{l.source(variable), variable}})
+		case s != "":
+			found = append(found, value{s, origin{l.source(variable), variable}})
 		}
 	}
 	return found
 }
 
 // decode reads the text of a setting into its field. Only texts have no default, so that no other type gets an empty one.
-func decode(text string, into any) (err error) {
+func decode(s string, into any) (err error) {
 	switch into := into.(type) {
 	case envconfig.Decoder:
-		return into.Decode(text)
+		return into.Decode(s)
 	case *string:
-		*into = text
+		*into = s
 	case *Secret:
-		*into = Secret(text)
+		*into = Secret(s)
 	case *URL:
-		*into = URL(text)
+		*into = URL(s)
 	case *bool:
-		*into, err = strconv.ParseBool(text)
+		*into, err = strconv.ParseBool(s)
 	case *int:
-		*into, err = strconv.Atoi(text)
+		*into, err = strconv.Atoi(s)
 	case *time.Duration:
-		*into, err = time.ParseDuration(text)
+		*into, err = time.ParseDuration(s)
 	default:
 		panic(fmt.Sprintf("a setting of type %T", into))
 	}
@@ -231,14 +231,14 @@ func readSecret(path string) (string, fs.FileMode, error) {
 	if err != nil {
 		return "", 0, withoutPath(err)
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
+	s := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
 	switch {
-	case text == "":
+	case s == "":
 		return "", 0, errors.New("it is empty")
-	case strings.ContainsAny(text, "\r\n\x00"):
+	case strings.ContainsAny(s, "\r\n\x00"):
 		return "", 0, errors.New("it holds more than one line, or is no text")
 	}
-	return text, mode, nil
+	return s, mode, nil
 }
 
 func withoutPath(err error) error {

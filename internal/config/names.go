@@ -30,8 +30,8 @@ func (e Environment) others(what func(name string) string) (texts []string) {
 		if value == "" || slices.Contains(known, name) {
 			continue
 		}
-		if text := what(name); text != "" {
-			texts = append(texts, name+text)
+		if s := what(name); s != "" {
+			texts = append(texts, name+s)
 		}
 	}
 	slices.Sort(texts)

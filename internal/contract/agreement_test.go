@@ -123,9 +123,9 @@ func TestRecordedDurationsHintsAndOverridesAreReadBack(t *testing.T) {
 			}
 		}
 	})
-	for _, text := range []string{"5M", "PT", "PT5", "5 minutes", "P1D"} {
-		if d, err := contract.ParseISODuration(text); err == nil {
-			t.Errorf("%q is read as %v", text, d)
+	for _, s := range []string{"5M", "PT", "PT5", "5 minutes", "P1D"} {
+		if d, err := contract.ParseISODuration(s); err == nil {
+			t.Errorf("%q is read as %v", s, d)
 		}
 	}
 }

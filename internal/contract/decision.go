@@ -152,13 +152,13 @@ func ISODuration(d time.Duration) string {
 }
 
 // ParseISODuration reads what [ISODuration] writes; empty is 0.
-func ParseISODuration(text string) (time.Duration, error) {
-	if text == "" {
+func ParseISODuration(s string) (time.Duration, error) {
+	if s == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(text, "PT")))
-	if err != nil || !strings.HasPrefix(text, "PT") {
-		return 0, fmt.Errorf("%q is not a duration such as PT5M or PT0.75S", text)
+	d, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(s, "PT")))
+	if err != nil || !strings.HasPrefix(s, "PT") {
+		return 0, fmt.Errorf("%q is not a duration such as PT5M or PT0.75S", s)
 	}
 	return d, nil
 }

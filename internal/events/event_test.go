@@ -27,9 +27,9 @@ const schemas = "../../docs/events"
 // schema is the published schema of a type, and its example.
 func schema(t *testing.T, kind string) (*jsonschema.Schema, any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(schemas, kind+".schema.json"))
+	s, err := os.ReadFile(filepath.Join(schemas, kind+".schema.json"))
 	check.Must(t, err)
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(s))
 	check.Must(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
@@ -62,8 +62,8 @@ func fromRecord(t *testing.T, r *audit.Record) events.Event {
 	return event
 }
 
-func parse(t check.TB, text []byte) any {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+func parse(t check.TB, s []byte) any {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(s))
 	check.Must(t, err)
 	return value
 }

@@ -69,8 +69,8 @@ func probe(jobType string, headers []header) *job.Job {
 	for _, h := range headers {
 		keys[h.key] = h.value
 	}
-	text, _ := json.Marshal(keys) // texts
-	return &job.Job{Type: jobType, Headers: string(text), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
+	s, _ := json.Marshal(keys) // texts
+	return &job.Job{Type: jobType, Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
 }
 
 func headerFaults(invalid *retry.InvalidInputError) (found []retry.Fault) {
@@ -95,15 +95,15 @@ func (l *linter) decided(jobType string) (types []string) {
 		}
 		return nil
 	}
-	for _, text := range texts(feel) {
-		ours := strings.HasPrefix(text, contract.JobType) || strings.HasPrefix(text, contract.BackoffJobType)
+	for _, s := range texts(feel) {
+		ours := strings.HasPrefix(s, contract.JobType) || strings.HasPrefix(s, contract.BackoffJobType)
 		for _, t := range known {
-			if text != "" && strings.HasPrefix(t, text) && (ours || len(text) > 3) {
+			if s != "" && strings.HasPrefix(t, s) && (ours || len(s) > 3) {
 				types = append(types, t)
 			}
 		}
 		if ours && len(types) == 0 {
-			types = append(types, text)
+			types = append(types, s)
 		}
 	}
 	slices.Sort(types)

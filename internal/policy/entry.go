@@ -171,14 +171,14 @@ func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
 
 // read returns the target with its value as a number: a share for 80%, seconds for 2h, and else the number itself.
 func (t Target) read() (read retry.Target, err error) {
-	text := strings.TrimLeft(t.Target, "<>=")
-	read = retry.Target{KPI: t.KPI, Bound: strings.TrimSuffix(t.Target, text), Source: t.Source}
-	text = strings.TrimSpace(text)
+	s := strings.TrimLeft(t.Target, "<>=")
+	read = retry.Target{KPI: t.KPI, Bound: strings.TrimSuffix(t.Target, s), Source: t.Source}
+	s = strings.TrimSpace(s)
 	form := `a number: "<= 1.2"`
 	switch retry.KPIs()[t.KPI] {
 	case retry.Share:
 		form = `a share in percent: ">= 80%"`
-		share, percent := strings.CutSuffix(text, "%")
+		share, percent := strings.CutSuffix(s, "%")
 		if read.Value, err = strconv.ParseFloat(share, 64); !percent {
 			err = strconv.ErrSyntax
 		}
@@ -186,10 +186,10 @@ func (t Target) read() (read retry.Target, err error) {
 	case retry.Seconds:
 		form = `a duration: "<= 2h"`
 		var d time.Duration
-		d, err = retry.ParseDuration(text)
+		d, err = retry.ParseDuration(s)
 		read.Value = d.Seconds()
 	case retry.Number:
-		read.Value, err = strconv.ParseFloat(text, 64)
+		read.Value, err = strconv.ParseFloat(s, 64)
 	}
 	if err != nil {
 		return read, fmt.Errorf("has %q for %s but must have >=, <= or < and %s", short(t.Target), short(t.KPI), form)

@@ -38,8 +38,8 @@ type document struct {
 }
 
 // read reads the policies of a file.
-func (r *reader) read(text []byte) {
-	list := r.parse(text)
+func (r *reader) read(s []byte) {
+	list := r.parse(s)
 	if r.faults != nil {
 		return
 	}
@@ -65,9 +65,9 @@ func (r *reader) read(text []byte) {
 }
 
 // parse checks the form of the file and returns the YAML of its policies.
-func (r *reader) parse(text []byte) []*yaml.Node {
+func (r *reader) parse(s []byte) []*yaml.Node {
 	var root, second yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder := yaml.NewDecoder(bytes.NewReader(s))
 	if err := decoder.Decode(&root); err != nil && !errors.Is(err, io.EOF) {
 		r.form(err, nil)
 		return nil
@@ -77,7 +77,7 @@ func (r *reader) parse(text []byte) []*yaml.Node {
 		_, policies := child(root.Content[0], "policies")
 		list = items(policies)
 	}
-	strict := yaml.NewDecoder(bytes.NewReader(text))
+	strict := yaml.NewDecoder(bytes.NewReader(s))
 	strict.KnownFields(true)
 	if err := strict.Decode(&document{}); err != nil && !errors.Is(err, io.EOF) {
 		r.form(err, list)

@@ -26,8 +26,8 @@ var classNames = map[retry.Class]text.Message{
 // class names the class of an error, and why it has that.
 func (w words) class(class retry.Class, x *contract.Explanation) string {
 	name := string(class)
-	if text, known := classNames[class]; known {
-		name = w.Text(text)
+	if s, known := classNames[class]; known {
+		name = w.Text(s)
 	}
 	switch {
 	case x.MatchedCode != "":
@@ -45,21 +45,21 @@ func (w words) class(class retry.Class, x *contract.Explanation) string {
 func (w words) wait(x *contract.Explanation, jittered string) string {
 	before := w.iso(x.DelayBeforeJitter)
 	pulled := slices.Contains(x.Bounds, "DEADLINE") && x.Deadline != nil
-	var text string
+	var s string
 	switch {
 	case x.Reason == retry.StepHint:
-		text = jittered + ": " + w.hint(x.Hint) + w.hintBounds(x, jittered, pulled)
+		s = jittered + ": " + w.hint(x.Hint) + w.hintBounds(x, jittered, pulled)
 	case pulled:
 		return w.Sprintf("%s, pulled forward to the deadline %s: %s", before, w.Time(*x.Deadline), jittered)
 	case before == jittered:
-		text = w.Sprintf("%s before and after jitter", before) + w.policyBounds(x)
+		s = w.Sprintf("%s before and after jitter", before) + w.policyBounds(x)
 	default:
-		text = w.Sprintf("%s, with jitter %s", before, jittered) + w.policyBounds(x)
+		s = w.Sprintf("%s, with jitter %s", before, jittered) + w.policyBounds(x)
 	}
 	if pulled {
-		text += w.Sprintf(", pulled forward to the deadline %s", w.Time(*x.Deadline))
+		s += w.Sprintf(", pulled forward to the deadline %s", w.Time(*x.Deadline))
 	}
-	return text
+	return s
 }
 
 // policyBounds names the bounds that have cut the band that the wait was drawn from.
@@ -120,8 +120,8 @@ var settledTexts = map[retry.Step]text.Message{
 
 // settled names the step of the rule that settled the decision.
 func (w words) settled(x *contract.Explanation) string {
-	if text, known := settledTexts[x.Reason]; known {
-		return w.Text(text)
+	if s, known := settledTexts[x.Reason]; known {
+		return w.Text(s)
 	}
 	return ""
 }
@@ -162,8 +162,8 @@ func (w words) ignored(ignored []contract.Ignored) string {
 	list := make([]string, len(ignored))
 	for i, one := range ignored {
 		why := string(one.Reason)
-		if text, known := ignoredTexts[one.Reason]; known {
-			why = w.Text(text)
+		if s, known := ignoredTexts[one.Reason]; known {
+			why = w.Text(s)
 		}
 		list[i] = one.Variable + " " + why
 	}

@@ -171,14 +171,14 @@ func (w words) findings(r *audit.Record, f *contract.Facts) [6]string {
 }
 
 func (w words) count(r *audit.Record, f *contract.Facts) string {
-	text := w.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
+	s := w.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
 	if f.RetryDecision.CountFrom == retry.CountFromTrail {
-		text += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
+		s += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
 	}
 	if r.RetryCount >= f.MaxRetries {
-		text += w.Sprintf(": none is left")
+		s += w.Sprintf(": none is left")
 	}
-	return text
+	return s
 }
 
 // standing words how a claim stands by its last record. It states what the trail knows: that the worker threw an error, not
@@ -235,11 +235,11 @@ var outcomeTexts = map[audit.Kind]text.Message{
 
 // outcome words an outcome, and by whom it was decided.
 func (w words) outcome(kind audit.Kind, f *contract.Facts) string {
-	text := w.Text(outcomeTexts[kind])
+	s := w.Text(outcomeTexts[kind])
 	if by := w.by(f); by != "" {
-		return text + by
+		return s + by
 	}
-	return w.Sprintf("%s, as the model recorded", text)
+	return w.Sprintf("%s, as the model recorded", s)
 }
 
 // by names the person who decided, where the record does.
@@ -299,8 +299,8 @@ func (w words) title(t *historyRecord) string {
 	if t.record.Kind == audit.KindRetry {
 		return w.Sprintf("RETRY %d of %d", t.facts.RetryCount, t.facts.MaxRetries)
 	}
-	if text, known := kindTexts[t.record.Kind]; known {
-		return w.Text(text)
+	if s, known := kindTexts[t.record.Kind]; known {
+		return w.Text(s)
 	}
 	return t.Kind
 }
@@ -342,11 +342,11 @@ func (w words) event(h *History, t *historyRecord) string {
 
 // round sums up a round of submissions at its end, or so far.
 func (w words) round(t *historyRecord) string {
-	text := w.Sprintf("after %s and %s", w.Sprintf("%d submissions", t.Attempts), w.Sprintf("%d retries", t.RetriesUsed))
+	s := w.Sprintf("after %s and %s", w.Sprintf("%d submissions", t.Attempts), w.Sprintf("%d retries", t.RetriesUsed))
 	if t.FirstFailureTime == nil {
-		return text + "."
+		return s + "."
 	}
-	return w.Sprintf("%s, %s after the first failure (%s).", text, w.About(t.At.Sub(*t.FirstFailureTime)), w.Time(*t.FirstFailureTime))
+	return w.Sprintf("%s, %s after the first failure (%s).", s, w.About(t.At.Sub(*t.FirstFailureTime)), w.Time(*t.FirstFailureTime))
 }
 
 // origin words where the record comes from and where it is in the audit trail.

@@ -65,14 +65,14 @@ func elementWords(f modellint.Finding) string {
 }
 
 // sentence begins a text with a capital letter, unless it begins with a name that is written as it is, and ends it.
-func sentence(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	word, _, _ := strings.Cut(text, " ")
+func sentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	word, _, _ := strings.Cut(s, " ")
 	if strings.IndexFunc(word, unicode.IsUpper) < 0 {
-		text = string(unicode.ToUpper(first)) + text[size:]
+		s = string(unicode.ToUpper(first)) + s[size:]
 	}
-	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, ":") && !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, ".)") {
-		text += "."
+	if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, ":") && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ".)") {
+		s += "."
 	}
-	return text
+	return s
 }

@@ -170,20 +170,20 @@ func targetWords(t policy.Target) string {
 
 func (s ShownPolicy) input() string {
 	p := s.policy
-	text := "claimId is one word"
+	raw := "claimId is one word"
 	if p.IDs == retry.ClaimIDs {
-		text = "claimId is CLM-<any>-<digits>"
+		raw = "claimId is CLM-<any>-<digits>"
 	}
 	if p.AcceptEmptyError {
-		text += "; a blank error text is an unknown error"
+		raw += "; a blank error text is an unknown error"
 	} else {
-		text += "; a blank error text is invalid"
+		raw += "; a blank error text is invalid"
 	}
-	text += "; a time without a zone is of " + s.Policy.TimeZone
+	raw += "; a time without a zone is of " + s.Policy.TimeZone
 	if p.JobOverrides {
-		text += "; max_attempts, retry_delay and max_retry_delay of a job override"
+		raw += "; max_attempts, retry_delay and max_retry_delay of a job override"
 	}
-	return text
+	return raw
 }
 
 // rulesText lists rules in their order.

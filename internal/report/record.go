@@ -65,14 +65,14 @@ func RecordOf(r *audit.Record) Record {
 }
 
 // stored returns a stored JSON object as it is, nil where there is none, and a text where it is damaged.
-func stored(text string) any {
+func stored(s string) any {
 	switch {
-	case text == "":
+	case s == "":
 		return nil
-	case json.Valid([]byte(text)):
-		return json.RawMessage(text)
+	case json.Valid([]byte(s)):
+		return json.RawMessage(s)
 	default:
-		return text
+		return s
 	}
 }
 

@@ -87,19 +87,20 @@ func (s *Simulation) Text() string {
 	for _, o := range s.scenario.Outages {
 		down = append(down, outageWords(o))
 	}
-	raw := text.Wrap(fmt.Sprintf("%s submitted over %s; the insurer is down %s; every failure says %q.", text.Count(s.Claims, "claim"),
-		text.Span(s.scenario.Arrivals()), strings.Join(down, " and "), english.shown(s.Error)), "")
+	var b strings.Builder
+	b.WriteString(text.Wrap(fmt.Sprintf("%s submitted over %s; the insurer is down %s; every failure says %q.", text.Count(s.Claims, "claim"),
+		text.Span(s.scenario.Arrivals()), strings.Join(down, " and "), english.shown(s.Error)), ""))
 	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "IN A MINUTE", "MEDIAN", "95 %"}}
 	for i := range s.Policies {
 		p := &s.Policies[i]
-		raw += text.Wrap(fmt.Sprintf("Policy %s, version %s, takes the error for %s (rule %s).",
-			p.Policy, p.PolicyVersion, p.Classification, p.RuleID), "")
+		b.WriteString(text.Wrap(fmt.Sprintf("Policy %s, version %s, takes the error for %s (rule %s).",
+			p.Policy, p.PolicyVersion, p.Classification, p.RuleID), ""))
 		rows = append(rows, []string{
 			text.Shorten(p.Policy, 12), s.share(p.AtOnce + p.Survivors), s.share(p.Exhausted + p.Deadline + p.Permanent),
 			fmt.Sprint(p.WastedTries), fmt.Sprint(p.LargestWave.Retries), spanOrDash(p.P50), spanOrDash(p.P95),
 		})
 	}
-	return raw + "\n" + text.Table("", rows) + `
+	return b.String() + "\n" + text.Table("", rows) + `
 IN VAIN: retries in an outage. IN A MINUTE: the most retries within any minute.
 MEDIAN, 95 %: from the first failure to the acceptance.
 `

@@ -213,8 +213,8 @@ func (p *Policy) fingerprint() string {
 	return short(h.Sum(nil))
 }
 
-func shortHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
+func shortHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
 	return short(sum[:])
 }
 

@@ -6,7 +6,6 @@
 package simulate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,7 +17,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// maxClaims bounds a simulation: more claims show nothing new and take minutes.
+// maxClaims bounds a simulation: more claims show nothing new.
 const maxClaims = 1_000_000
 
 // seed determines when the claims are submitted first.
@@ -98,9 +97,9 @@ type run struct {
 	toSuccess []int64
 }
 
-// Run plays the scenario under a policy until it is done or ctx ends. Other errors say what is wrong with the scenario, or
+// Run plays the scenario under a policy to its end. Errors say what is wrong with the scenario, or
 // with its text for the policy.
-func Run(ctx context.Context, p *retry.Policy, s Scenario) (*Result, error) {
+func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -111,13 +110,10 @@ func Run(ctx context.Context, p *retry.Policy, s Scenario) (*Result, error) {
 	r := run{policy: lean, scenario: &s, waves: map[int64]int{}}
 	r.result.Class = p.Classify(s.Error)
 	for i := range s.Claims {
-		chance := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // a number of a claim is not negative
+		chance := rand.New(rand.NewPCG(seed, uint64(i)))
 		at := time.Duration(chance.Int64N(int64(s.Arrivals()/time.Second))) * time.Second
 		if err := r.play(int64(i)+1, at); err != nil {
 			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
 		}
 	}
 	slices.Sort(r.toSuccess)

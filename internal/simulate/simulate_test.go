@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +15,7 @@ import (
 
 func played(t *testing.T, p *retry.Policy, claims int, outages ...Outage) Result {
 	t.Helper()
-	r, err := Run(t.Context(), p, Scenario{Outages: outages, Claims: claims, Error: "TIMEOUT"})
+	r, err := Run(p, Scenario{Outages: outages, Claims: claims, Error: "TIMEOUT"})
 	check.Must(t, err)
 	check.Same(t, claims, r.AtOnce+r.Survivors+r.Exhausted+r.Deadline+r.Permanent, "claims with an end")
 	return *r
@@ -63,7 +61,7 @@ func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
 	check.Must(t, err)
 	got := played(t, short, 100, Outage{End: time.Second}, Outage{time.Second, 3 * time.Hour})
 	check.Same(t, 100, got.Deadline, "stopped by the deadline")
-	permanent, err := Run(t.Context(), short, Scenario{Outages: []Outage{{End: time.Hour}}, Claims: 100, Error: "DUPLICATE_CLAIM"})
+	permanent, err := Run(short, Scenario{Outages: []Outage{{End: time.Hour}}, Claims: 100, Error: "DUPLICATE_CLAIM"})
 	check.Must(t, err)
 	check.Same(t, [2]int{100, 100}, [2]int{permanent.Permanent, permanent.Tries}, "stopped as permanent, and tries")
 }
@@ -97,20 +95,11 @@ func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
 
 func TestAllFaultsOfAScenarioAreReported(t *testing.T) {
 	s := Scenario{Outages: []Outage{{Begin: time.Hour, End: time.Hour}}, Error: " "}
-	_, err := Run(t.Context(), policy.BuiltIn("tiss"), s)
+	_, err := Run(policy.BuiltIn("tiss"), s)
 	for _, part := range []string{"an outage is from 1h to 1h", "claims are 0", "the error text is empty"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not said: %v", part, err)
 		}
-	}
-}
-
-func TestSimulationEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	s := Scenario{Outages: []Outage{{End: time.Hour}}, Claims: 1000, Error: "TIMEOUT"}
-	if _, err := Run(ctx, policy.BuiltIn("tiss"), s); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
 	}
 }
 

@@ -355,11 +355,11 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 const maxOriginalError = 8 << 10
 
 // shorten returns an error text that is sent back, cut and marked if it is too long.
-func shorten(text string) string {
-	if len(text) <= maxOriginalError {
-		return text
+func shorten(s string) string {
+	if len(s) <= maxOriginalError {
+		return s
 	}
-	return redact.Cut(text, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(text)) + " bytes]"
+	return redact.Cut(s, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(s)) + " bytes]"
 }
 
 // stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident. It names the rule's

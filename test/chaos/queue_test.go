@@ -78,7 +78,7 @@ func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
 	w.kills()
 	r.must(q.Restart(t.Context()))
 
-	w = r.start(q.setting)
+	r.start(q.setting)
 	r.until("the queue has all events", func() bool { return r.backlog() == 0 })
 	r.submit(chunk)
 	r.losesReplies(q.way) // it takes what is sent, and its acknowledgements are lost

@@ -56,7 +56,8 @@ func (r *rig) verify(change string, seq int, args ...string) {
 // meddler returns what runs statements as somebody with all rights on the database, who has taken the triggers away.
 func (r *rig) meddler() (meddle func(statements ...string)) {
 	r.Helper()
-	run, prefix := func(string) error { return nil }, ""
+	var run func(string) error
+	var prefix string
 	if path, is := strings.CutPrefix(r.url, "sqlite://"); is {
 		db, err := sql.Open("sqlite", "file:"+path)
 		r.must(err)

@@ -145,7 +145,7 @@ func (f *Finder) scan(text string, found func(Secret)) {
 // from looks at the number that begins with the first of the runs of digits: at that run alone and joined with those
 // that follow after a separator or two.
 func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
-	digits := ""
+	var digits strings.Builder
 	for i, run := range runs {
 		if i > 0 {
 			between := text[runs[i-1][1]:run[0]]
@@ -154,11 +154,11 @@ func (f *Finder) from(text string, runs [][]int, found func(Secret)) {
 			}
 		}
 		group := text[run[0]:run[1]]
-		digits += group
-		if len(digits) > 19 {
+		digits.WriteString(group)
+		if digits.Len() > 19 {
 			return
 		}
-		if s, ok := f.numbers[digits]; ok {
+		if s, ok := f.numbers[digits.String()]; ok {
 			found(s)
 		}
 	}

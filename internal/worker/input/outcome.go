@@ -117,12 +117,12 @@ func (o *Outcome) readOrder(r *reader) {
 // long as a form takes: none of that may hold a claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
 	given := func(variable string) string {
-		text, _ := r.get(variable).text()
-		return text
+		s, _ := r.get(variable).text()
+		return s
 	}
 	kept := func(variable string, most int, redacted func(string) string) string {
-		text := []rune(strings.TrimSpace(redacted(given(variable))))
-		return string(text[:min(len(text), most)])
+		s := []rune(strings.TrimSpace(redacted(given(variable))))
+		return string(s[:min(len(s), most)])
 	}
 	o.Justification = kept(contract.Justification, contract.MaxJustification, redact.Stored)
 	o.DecidedBy = kept(contract.DecidedBy, contract.MaxDecidedBy, redact.UserName)

@@ -83,12 +83,12 @@ var withWord = regexp.MustCompile(`^[a-z-]{1,30}$`)
 
 // with reads a header that names with whom a claim is left; empty where it is absent or at fault.
 func (r *reader) with(headers map[string]string, name string) string {
-	text, is := headers[name]
-	if is && !withWord.MatchString(text) {
-		r.headerFault(name, text, ruleWith)
+	s, is := headers[name]
+	if is && !withWord.MatchString(s) {
+		r.headerFault(name, s, ruleWith)
 		return ""
 	}
-	return text
+	return s
 }
 
 // meant reports whether a header that is not one of ours was meant to be it. For a distinctive name one slip is enough;

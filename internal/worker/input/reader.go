@@ -88,8 +88,8 @@ func (r *reader) time(variable string) time.Time {
 	if v.absent() {
 		return time.Time{}
 	}
-	if text, ok := v.text(); ok {
-		if t, ok := retry.ParseRetryUntil(text, r.zone); ok {
+	if s, ok := v.text(); ok {
+		if t, ok := retry.ParseRetryUntil(s, r.zone); ok {
 			return t
 		}
 	}
@@ -104,11 +104,11 @@ func outside[T any](r *reader, variable string, parse func(string, *time.Locatio
 	if v.absent() {
 		return result, ""
 	}
-	text, ok := v.textOrNumber()
+	s, ok := v.textOrNumber()
 	if !ok {
 		return result, retry.IgnoredType
 	}
-	return parse(text, r.zone)
+	return parse(s, r.zone)
 }
 
 // written reads a text that a person wrote, at most so many characters, and redacts it.
@@ -160,12 +160,12 @@ func parse(object string) variables {
 	if !json.Valid([]byte(object)) {
 		return nil
 	}
-	text := strings.TrimLeft(object, space)
-	if text[0] != '{' {
+	s := strings.TrimLeft(object, space)
+	if s[0] != '{' {
 		return nil
 	}
 	v := make(variables, 0, 8)
-	rest := strings.TrimLeft(text[1:], space)
+	rest := strings.TrimLeft(s[1:], space)
 	for rest[0] != '}' {
 		if rest[0] == ',' {
 			rest = strings.TrimLeft(rest[1:], space)
@@ -194,9 +194,9 @@ func (v variables) get(name string) value {
 }
 
 // endOfString returns the length of the JSON string that the text, which is valid JSON, begins with.
-func endOfString(text string) int {
+func endOfString(s string) int {
 	for i := 1; ; i++ {
-		switch text[i] {
+		switch s[i] {
 		case '\\':
 			i++
 		case '"':
@@ -206,18 +206,18 @@ func endOfString(text string) int {
 }
 
 // endOfValue returns the length of the value that the text, which is valid JSON inside of an object, begins with.
-func endOfValue(text string) int {
-	switch text[0] {
+func endOfValue(s string) int {
+	switch s[0] {
 	case '"':
-		return endOfString(text)
+		return endOfString(s)
 	case '{', '[':
 	default:
-		return strings.IndexAny(text, ",}"+space)
+		return strings.IndexAny(s, ",}"+space)
 	}
 	for i, depth := 0, 0; ; i++ {
-		switch text[i] {
+		switch s[i] {
 		case '"':
-			i += endOfString(text[i:]) - 1
+			i += endOfString(s[i:]) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -239,15 +239,15 @@ func (v value) text() (plain string, ok bool) {
 	if plain = string(v[1 : len(v)-1]); strings.IndexByte(plain, '\\') < 0 && utf8.ValidString(plain) {
 		return plain, true
 	}
-	var text string // not the result: it is on the heap
-	if err := json.Unmarshal([]byte(v), &text); err != nil {
+	var s string // not the result: it is on the heap
+	if err := json.Unmarshal([]byte(v), &s); err != nil {
 		panic("input: a valid JSON string cannot be read: " + err.Error()) // cannot happen
 	}
-	return text, true
+	return s, true
 }
 
 // textOrNumber returns what a JSON string says, and a JSON number without an exponent; ok is false for any other value.
-func (v value) textOrNumber() (text string, ok bool) {
+func (v value) textOrNumber() (s string, ok bool) {
 	switch {
 	case v[0] == '"':
 		return v.text()
