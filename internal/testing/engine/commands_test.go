@@ -94,9 +94,6 @@ func TestACallTakesTheNewestVersionWhenItIsMade(t *testing.T) {
 	w.deploys(2, strings.Replace(oneTask, "type='t'", "type='new'", 1))
 	w.completes("t", `{}`)
 	w.job("new")
-	w.start(`{"called":"nothing"}`)
-	w.completes("t", `{}`)
-	w.incident("CALLED_ELEMENT_ERROR", "C")
 }
 
 func TestCancelEndsEverything(t *testing.T) {
@@ -156,21 +153,18 @@ func TestACommandOfAnotherKindIsRefusedByName(t *testing.T) {
 
 func TestThereIsOneTenant(t *testing.T) {
 	w := deploy(t, oneTask)
-	w.refuses(
+	for _, r := range []any{
 		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", TenantId: "norte"},
-		codes.InvalidArgument,
-		"multi-tenancy is disabled",
-	)
+		&pb.PublishMessageRequest{Name: "m", TenantId: "norte"},
+		&pb.DeployResourceRequest{TenantId: "norte"},
+	} {
+		w.refuses(r, codes.InvalidArgument, "multi-tenancy is disabled")
+	}
 	w.Tenant = "norte"
-	w.refuses(
-		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P"},
-		codes.PermissionDenied,
-		"tenant is not authorized",
-	)
-	do[*pb.CreateProcessInstanceResponse](
-		w,
-		&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, TenantId: "norte"},
-	)
+	create := &pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1}
+	w.refuses(create, codes.PermissionDenied, "tenant is not authorized")
+	create.TenantId = "norte"
+	do[*pb.CreateProcessInstanceResponse](w, create)
 	check.Same(t, "norte", w.job("t").TenantId, "tenant")
 }
 
@@ -179,29 +173,28 @@ func TestWhatIsDueHappensInItsOrder(t *testing.T) {
 		S: start
 		T: task type='t'
 		B: boundary on='T' timer='=wait'
-		E: end
-		S > T
-		B > E`)
-	for _, wait := range []string{"PT3M", "PT1M", "PT2M"} {
+		S > T`)
+	for _, wait := range []string{"PT5M", "PT3M", "PT3M", "PT4M"} {
 		w.start(`{"wait":"` + wait + `"}`)
 	}
-	w.jobs("t") // locked for a minute
+	check.Same(t, 4, len(w.jobs("t")), "jobs that are locked for a minute")
+	w.publishes("m", "k", "", 2*time.Minute)
+	began := w.clock
 	w.passes(time.Hour)
-	var dues []int64
-	for _, r := range w.find("TIMER", "TRIGGERED") {
-		dues = append(dues, (r.Value["dueDate"].(int64)-w.clock.Add(-time.Hour).UnixMilli())/60_000)
+	var ends []string
+	var timers []int64
+	for _, r := range w.records {
+		if slices.Contains([]string{"TIMED_OUT", "EXPIRED", "TRIGGERED"}, r.Intent) {
+			ends = append(ends, r.Intent)
+		}
+		if r.Intent == "TRIGGERED" {
+			timers = append(timers, (r.Value["dueDate"].(int64)-began.UnixMilli())/60_000)
+		}
 	}
-	check.Same(t, []int64{1, 2, 3}, dues, "minutes")
-	w.records = nil
-	for range 3 {
-		w.start(`{"wait":"PT1M"}`)
-	}
-	w.passes(time.Minute)
-	var keys []int64
-	for _, r := range w.find("TIMER", "TRIGGERED") {
-		keys = append(keys, r.Key)
-	}
-	check.Same(t, true, len(keys) == 3 && slices.IsSorted(keys), "of those due at once the older one is first")
+	check.Same(t, []string{"TIMED_OUT", "EXPIRED", "TRIGGERED"}, slices.Compact(ends), "what happened")
+	check.Same(t, []int64{3, 3, 4, 5}, timers, "minutes")
+	atOnce := w.find("TIMER", "TRIGGERED")
+	check.Same(t, true, atOnce[0].Key < atOnce[1].Key, "of those due at once the older one is first")
 }
 
 func TestNothingEndsBeforeAClockThatWentBackIsThereAgain(t *testing.T) {
@@ -238,38 +231,34 @@ func TestTheSameCommandsLeadToTheSameRecords(t *testing.T) {
 
 func TestTheRecordsOfAllAnswersHaveOnlyWhatWasSent(t *testing.T) {
 	w := reviewed(t, `{"id":"review"}`)
-	key := w.last("USER_TASK", "CREATED").Key
-	_, err := w.Do(w.clock, &CompleteUserTask{Key: key, Variables: `{"b":2}`})
+	_, err := w.Do(w.clock, &CompleteUserTask{Key: w.last("USER_TASK", "CREATED").Key, Variables: `{"b":2}`})
 	check.Must(t, err)
 	w.deploys(1, oneTask)
-	w.start(`{}`)
-	j := w.job("t")
-	do[*pb.FailJobResponse](w, &pb.FailJobRequest{JobKey: j.Key, Retries: 0, Variables: `{"b":2}`})
-	w.refuses(&pb.ThrowErrorRequest{JobKey: j.Key, Variables: `{"b":2}`}, codes.FailedPrecondition, "")
-	for _, intent := range []string{"USER_TASK COMPLETE", "JOB FAIL", "JOB THROW_ERROR"} {
-		n := slices.IndexFunc(w.records, func(r Record) bool { return r.RecordType == "COMMAND" && r.ValueType+" "+r.Intent == intent })
-		v := w.records[n].Value
-		if string(v["variables"].(json.RawMessage)) != `{"b":2}` || v["bpmnProcessId"] != nil || v["elementId"] != nil {
-			t.Errorf("%s recorded %v", intent, v)
+	w.start(`{"a":1}`)
+	w.start(`{"a":1}`)
+	jobs := w.jobs("t")
+	failed, completed := jobs[0].Key, jobs[1].Key
+	do[*pb.FailJobResponse](w, &pb.FailJobRequest{JobKey: failed, Retries: 0, Variables: `{"b":2}`})
+	w.refuses(&pb.ThrowErrorRequest{JobKey: failed, Variables: `{"b":2}`}, codes.FailedPrecondition, "")
+	complete := &pb.CompleteJobRequest{JobKey: completed, Variables: `{"b":2}`}
+	do[*pb.CompleteJobResponse](w, complete)
+	w.refuses(complete, codes.NotFound, "") // also where it is rejected
+	var answers []string
+	for _, r := range w.records {
+		kind := r.ValueType + " " + r.Intent
+		if r.RecordType != "COMMAND" ||
+			!slices.Contains([]string{"USER_TASK COMPLETE", "JOB FAIL", "JOB THROW_ERROR", "JOB COMPLETE"}, kind) {
+			continue
+		}
+		answers = append(answers, kind)
+		v := r.Value
+		if string(v["variables"].(json.RawMessage)) != `{"b":2}` ||
+			v["bpmnProcessId"] != nil || v["elementId"] != nil || v["type"] != nil {
+			t.Errorf("%s recorded %v", kind, v)
 		}
 	}
-}
-
-func TestCancelEndsUserTasks(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		U: user group='a'
-		S > U`)
-	do[*pb.CancelProcessInstanceResponse](w, &pb.CancelProcessInstanceRequest{ProcessInstanceKey: w.start(`{}`)})
-	w.last("USER_TASK", "CANCELED")
-	check.Same(t, 0, len(w.userTasks)+len(w.find("JOB", "CREATED")), "user tasks, and jobs for them")
-}
-
-func TestMessagesAndDeploymentsHaveTheOneTenant(t *testing.T) {
-	w := deploy(t)
-	for _, r := range []any{&pb.PublishMessageRequest{Name: "m", TenantId: "norte"}, &pb.DeployResourceRequest{TenantId: "norte"}} {
-		w.refuses(r, codes.InvalidArgument, "multi-tenancy is disabled")
-	}
+	check.Same(t, []string{"USER_TASK COMPLETE", "JOB FAIL", "JOB THROW_ERROR", "JOB COMPLETE", "JOB COMPLETE"},
+		answers, "answers")
 }
 
 func TestOneRowOfKeysServesAllThings(t *testing.T) {

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const errorAtATask = `
@@ -83,16 +86,28 @@ func TestErrorsAreCaughtOutward(t *testing.T) {
 			Sub: sub` + thrower + `
 			end Sub
 			S > Sub` + handler, "HE"},
+		"by a boundary event before an event subprocess": {`
+` + thrower + `
+			B: boundary on='T' error='E1'
+			EB: end
+			B > EB` + handler, "EB"},
+		"by a catch-all nearby before an exact code farther out": {`
+			S: start
+			Sub: sub` + thrower + `
+			Near: boundary on='T' any='yes'
+			EN: end
+			Near > EN
+			end Sub
+			B: boundary on='Sub' error='E1'
+			EB: end
+			S > Sub
+			B > EB`, "EN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := deploy(t, c.drawing)
 			w.start(`{}`)
 			w.throws("t", "E1", `{}`)
-			if c.end == "HE E" {
-				w.ended("HE", "E")
-			} else {
-				w.ended(c.end)
-			}
+			w.ended(strings.Fields(c.end)...)
 		})
 	}
 }
@@ -141,15 +156,16 @@ func TestAnErrorIsCaughtAcrossCalls(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatNothingCatchesIsAnIncident(t *testing.T) {
+func TestAnErrorThatNothingCatchesIsAnIncidentAlsoOfAJobWithoutRetries(t *testing.T) {
 	w := deploy(t, `
 		S: start
-		T: task type='t'
+		T: task type='t' retries='0'
 		E: end
 		S > T
 		T > E`)
 	w.start(`{}`)
 	j := w.job("t")
+	check.Same(t, int32(0), j.Retries, "retries of a job that is handed out all the same")
 	do[*pb.ThrowErrorResponse](w, &pb.ThrowErrorRequest{JobKey: j.Key, ErrorCode: "E9", ErrorMessage: "why"})
 	incident := w.incident("UNHANDLED_ERROR_EVENT", "T")
 	if text := w.last("INCIDENT", "CREATED").Value["errorMessage"].(string); text != "Expected to throw an error event with the code 'E9' "+
@@ -173,42 +189,4 @@ func TestAnErrorEndThatNothingCatchesIsAnIncidentForGood(t *testing.T) {
 	if second := w.incident("UNHANDLED_ERROR_EVENT", "X"); second == first {
 		t.Error("no new incident")
 	}
-}
-
-func TestACatchAllNearbyGoesBeforeAnExactCodeFartherOut(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		Sub: sub
-			S2: start
-			T: task type='t'
-			Near: boundary on='T' any='yes'
-			E1: end
-			S2 > T
-			Near > E1
-		end Sub
-		Far: boundary on='Sub' error='E1'
-		E2: end
-		S > Sub
-		Far > E2`)
-	w.start(`{}`)
-	w.throws("t", "E1", `{}`)
-	w.ended("E1")
-}
-
-func TestABoundaryEventGoesBeforeAnEventSubprocess(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t'
-		B: boundary on='T' error='E1'
-		EB: end
-		S > T
-		B > EB
-		Handler: sub triggered='yes'
-			HS: start error='E1'
-			HE: end
-			HS > HE
-		end Handler`)
-	w.start(`{}`)
-	w.throws("t", "E1", `{}`)
-	w.ended("EB")
 }

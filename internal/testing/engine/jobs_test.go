@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -28,15 +27,6 @@ func TestAJobComesWithWhatItsTaskSays(t *testing.T) {
 		ProcessDefinitionKey: w.definitions[0].key, ElementId: "T", ElementInstanceKey: task, CustomHeaders: `{"h":"x"}`, Worker: "w",
 		Retries: 3, Deadline: w.clock.Add(lockOfTests).UnixMilli(), Variables: `{"a":1}`, TenantId: "<default>",
 	}, j, "job")
-}
-
-func TestAJobWithoutRetriesIsHandedOutAllTheSame(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t' retries='0'
-		S > T`)
-	w.start(`{}`)
-	check.Same(t, int32(0), w.job("t").Retries, "retries")
 }
 
 func TestTheOldestJobComesFirst(t *testing.T) {
@@ -173,27 +163,6 @@ func TestRetriesAreUpdatedToMoreThanNone(t *testing.T) {
 	check.Same(t, int32(7), w.job("t").Retries, "retries")
 }
 
-func TestTheRecordOfACommandHasOnlyWhatTheClientSent(t *testing.T) {
-	w := deploy(t, oneTask)
-	w.start(`{"a":1}`)
-	key := w.job("t").Key
-	for _, again := range []bool{false, true} { // also where it is rejected
-		_, err := w.Do(w.clock, &pb.CompleteJobRequest{JobKey: key, Variables: `{"b":2}`})
-		if (err != nil) != again {
-			t.Fatal(err)
-		}
-		var command Record
-		for _, r := range w.records {
-			if r.RecordType == "COMMAND" && r.Intent == "COMPLETE" {
-				command = r
-			}
-		}
-		if v := command.Value; string(v["variables"].(json.RawMessage)) != `{"b":2}` || v["type"] != nil {
-			t.Errorf("recorded %v", v)
-		}
-	}
-}
-
 func TestJobsAreSpreadOverPartitions(t *testing.T) {
 	w := deploy(t, oneTask)
 	w.Partitions = 2
@@ -213,7 +182,7 @@ func TestJobsAreSpreadOverPartitions(t *testing.T) {
 func TestTheExpressionsOfATaskSeeItsInputs(t *testing.T) {
 	w := deploy(t, `
 		S: start
-		T: task type='t' retries='=n' in.n='=2' in.wait='="PT1M"' in.k='="k"'
+		T: task type='=kind' retries='=n' in.n='=2' in.kind='="job-" + string(n)' in.wait='="PT1M"' in.k='="k"'
 		B: boundary on='T' timer='=wait'
 		M: boundary on='T' message='m' key='=k'
 		C: call process='=which' in.which='="P2"'
@@ -226,7 +195,8 @@ func TestTheExpressionsOfATaskSeeItsInputs(t *testing.T) {
 	w.start(`{}`)
 	check.Same(t, w.clock.Add(time.Minute).UnixMilli(), w.last("TIMER", "CREATED").Value["dueDate"].(int64), "due")
 	check.Same(t, "k", w.last("PROCESS_MESSAGE_SUBSCRIPTION", "CREATED").Value["correlationKey"].(string), "key")
-	check.Same(t, int32(2), w.job("t").Retries, "retries")
+	check.Same(t, int32(2), w.job("job-2").Retries, "retries") // a mapping sees those before it
+	w.variable("P", "n", "")
 	w.passes(lockOfTests - time.Millisecond)
 	do[*pb.CompleteJobResponse](w, &pb.CompleteJobRequest{JobKey: w.last("JOB", "CREATED").Key})
 	check.Same(t, []string{"a"}, w.last("USER_TASK", "CREATED").Value["candidateGroupsList"].([]string), "groups")
@@ -243,23 +213,4 @@ func TestAJobThatFailsWithNegativeRetriesIsAnIncidentAtOnce(t *testing.T) {
 	w.refuses(&pb.ResolveIncidentRequest{IncidentKey: incident}, codes.FailedPrecondition, "no retries left")
 	w.passes(time.Hour) // neither its lock nor its pause is under way
 	check.Same(t, 0, len(w.jobs("t"))+len(w.find("JOB", "TIMED_OUT")), "jobs and ends of locks")
-}
-
-func TestTheLockOfAJobEndsWithItsFailure(t *testing.T) {
-	w := deploy(t, oneTask)
-	w.start(`{}`)
-	w.fails("t", 0)
-	w.passes(2 * lockOfTests)
-	check.Same(t, 0, len(w.jobs("t"))+len(w.find("JOB", "TIMED_OUT")), "jobs and ends of locks")
-}
-
-func TestAJobWithoutRetriesIsTriedAgainAfterAnErrorThatNothingCaught(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t' retries='0'
-		S > T`)
-	w.start(`{}`)
-	w.throws("t", "E1", `{}`)
-	w.resolves(w.incident("UNHANDLED_ERROR_EVENT", "T"))
-	w.job("t")
 }

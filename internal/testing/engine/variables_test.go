@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -10,67 +11,32 @@ import (
 )
 
 func TestTheNearestVariableWins(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		Sub: sub in.x='="inner"'
-			S2: start
-			T: task type='t'
-			S2 > T
-		end Sub
-		S > Sub`)
-	w.start(`{"x":"outer","y":1}`)
-	check.Same(t, `{"x":"inner","y":1}`, w.job("t").Variables, "variables")
-}
-
-func TestInputMappingsSeeThoseBeforeThem(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='="job-" + b' in.a='=x + 1' in.b='=string(a)'
-		S > T`)
-	w.start(`{"x":1}`)
-	check.Same(t, `{"a":2,"b":"2"}`, w.job("job-2", "a", "b").Variables, "the task's expressions see its inputs")
-	w.variable("P", "a", "")
+	for fetch, want := range map[string]string{"": `{"near":0,"own":0,"y":1}`, "near": `{"near":0}`} {
+		w := deploy(t, inASub)
+		w.start(`{"near":9,"y":1}`)
+		check.Same(t, want, w.job("t", strings.Fields(fetch)...).Variables, "variables")
+	}
 }
 
 func TestAResultGoesToTheNearestScopeThatHasIt(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		Sub: sub in.near='=0'
-			S2: start
-			T: task type='t'
-			S2 > T
-		end Sub
-		S > Sub
-		Sub > E
-		E: end`)
-	w.start(`{}`)
-	w.completes("t", `{"near":1,"fresh":2}`)
+	w := deploy(t, strings.Replace(inASub, "near='=got' own='=near'", "", 1))
+	w.start(`{"own":9}`)
+	w.completes("t", `{"own":1,"near":1,"fresh":2}`)
+	w.variable("T", "own", "1") // an input mapping swallows the result of its name
+	w.variable("P", "own", "9")
 	w.variable("Sub", "near", "1")
 	w.variable("P", "near", "")
 	w.variable("P", "fresh", "2")
-	w.ended("E")
-}
-
-func TestAnInputMappingSwallowsTheResultOfItsName(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t' in.retryCount='=retryCount'
-		S > T`)
-	w.start(`{"retryCount":1}`)
-	w.completes("t", `{"retryCount":2}`)
-	w.variable("T", "retryCount", "2")
-	w.variable("P", "retryCount", "1")
+	w.ended()
 }
 
 func TestWithOutputMappingsOtherResultsAreLost(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t' in.a='=1' a='=b' c='=a'
-		S > T`)
+	w := deploy(t, inASub)
 	w.start(`{}`)
-	w.completes("t", `{"b":2,"lost":3}`)
-	w.variable("P", "a", "2") // their targets go outward from the scope around
-	w.variable("P", "c", "2") // a mapping sees those before it
+	w.completes("t", `{"got":2,"lost":3}`)
+	w.variable("Sub", "near", "2") // their targets go outward from the scope around
+	w.variable("P", "near", "")
+	w.variable("P", "own", "2") // a mapping sees those before it
 	w.variable("P", "lost", "")
 	w.variable("T", "lost", "3")
 }
@@ -148,20 +114,17 @@ func TestAnErrorsVariablesStayWithTheEventThatCatches(t *testing.T) {
 func TestACalledProcessGetsEverythingVisible(t *testing.T) {
 	w := deploy(t, `
 		S: start
-		C: call process='P2' in.a='="input"'
-		S > C`, `
-		S: start
-		T: task type='t'
-		S > T`)
-	w.start(`{"a":"outer","b":2}`)
-	check.Same(t, `{"a":"input","b":2}`, w.job("t").Variables, "variables")
+		Sub: sub in.c='=3'
+			S2: start
+			C: call process='P2' in.a='="input"'
+			S2 > C
+		end Sub
+		S > Sub`, oneTask)
+	w.start(`{"a":"outer","b":2,"c":2}`)
+	check.Same(t, `{"a":"input","b":2,"c":3}`, w.job("t").Variables, "variables")
 }
 
 func TestACalledProcessGivesEverythingBack(t *testing.T) {
-	const called = `
-		S: start
-		T: task type='t'
-		S > T`
 	for attributes, want := range map[string][2]string{
 		``:                              {"1", "2"}, // without a mapping: all
 		`propagate='false'`:             {"", ""},
@@ -171,7 +134,7 @@ func TestACalledProcessGivesEverythingBack(t *testing.T) {
 		w := deploy(t, `
 			S: start
 			C: call process='P2' `+attributes+`
-			S > C`, called)
+			S > C`, oneTask)
 		w.start(`{}`)
 		w.completes("t", `{"theirs":1,"other":2}`)
 		w.variable("P", "theirs", want[0])
@@ -183,10 +146,7 @@ func TestACalledProcessGivesEverythingBack(t *testing.T) {
 }
 
 func TestTheVariablesOfAFailureAreLocalToItsTask(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t'
-		S > T`)
+	w := deploy(t, oneTask)
 	w.start(`{"a":1}`)
 	do[*pb.FailJobResponse](w, &pb.FailJobRequest{JobKey: w.job("t").Key, Retries: 1, Variables: `{"a":2}`})
 	w.variable("P", "a", "1")
@@ -194,10 +154,7 @@ func TestTheVariablesOfAFailureAreLocalToItsTask(t *testing.T) {
 }
 
 func TestAVariableKeepsItsKey(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t'
-		S > T`)
+	w := deploy(t, oneTask)
 	instance := w.start(`{"a":1}`)
 	w.sets(instance, `{"a":1}`) // it has not changed
 	check.Same(t, 0, len(w.find("VARIABLE", "UPDATED")), "updates")
@@ -206,26 +163,8 @@ func TestAVariableKeepsItsKey(t *testing.T) {
 	check.Same(t, 1, len(w.find("VARIABLE", "CREATED")), "variables")
 }
 
-func TestVariablesAreSetOutwardOrLocally(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t'
-		S > T`)
-	w.start(`{"a":1}`)
-	task := w.job("t").ElementInstanceKey
-	do[*pb.SetVariablesResponse](w, &pb.SetVariablesRequest{ElementInstanceKey: task, Variables: `{"a":2,"b":2}`})
-	w.variable("P", "a", "2")
-	w.variable("P", "b", "2")
-	w.sets(task, `{"a":3}`)
-	w.variable("P", "a", "2")
-	w.variable("T", "a", "3")
-}
-
 func TestWholeNumbersHave64Bits(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t'
-		S > T`)
+	w := deploy(t, oneTask)
 	for _, n := range []string{"18446744073709551615", "-9223372036854775808", "9223372036854775808", "1e400", "0.12345678901234567890"} {
 		w.start(`{"n":` + n + `}`)
 		check.Same(t, `{"n":`+n+`}`, w.jobs("t")[0].Variables, "variables")
@@ -240,8 +179,7 @@ func TestWholeNumbersHave64Bits(t *testing.T) {
 }
 
 func TestVariablesThatAreNoObjectAreRefused(t *testing.T) {
-	w := deploy(t, `
-		S: start`)
+	w := deploy(t, oneTask)
 	for _, variables := range []string{`[]`, `"x"`, `null`, `{`, `{}{}`} {
 		w.refuses(
 			&pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1, Variables: variables},
@@ -252,10 +190,7 @@ func TestVariablesThatAreNoObjectAreRefused(t *testing.T) {
 }
 
 func TestHalfASurrogatePairBecomesAQuestionMark(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		T: task type='t'
-		S > T`)
+	w := deploy(t, oneTask)
 	w.start(`{"a":"x\ud83dy","b":"\ud83d\ude00","c":"\\ud83d","d":"\udc00"}`)
 	check.Same(t, `{"a":"x?y","b":"\ud83d\ude00","c":"\\ud83d","d":"?"}`, w.job("t").Variables, "variables")
 }
@@ -264,46 +199,26 @@ const inASub = `
 	S: start
 	Sub: sub in.near='=0'
 		S2: start
-		T: task type='t' in.own='=0' near='=got'
+		T: task type='t' in.own='=0' near='=got' own='=near'
 		S2 > T
 	end Sub
 	S > Sub`
 
-func TestAMappedResultGoesOutwardFromTheParentScope(t *testing.T) {
+func TestVariablesAreSetInTheNearestScopeThatHasThemOrLocally(t *testing.T) {
 	w := deploy(t, inASub)
 	w.start(`{}`)
-	w.completes("t", `{"got":1}`)
-	w.variable("Sub", "near", "1")
-	w.variable("P", "near", "")
-}
-
-func TestVariablesAreSetInTheNearestScopeThatHasThem(t *testing.T) {
-	w := deploy(t, inASub)
-	w.start(`{}`)
+	task := w.job("t").ElementInstanceKey
 	do[*pb.SetVariablesResponse](w, &pb.SetVariablesRequest{
-		ElementInstanceKey: w.job("t").ElementInstanceKey, Variables: `{"own":1,"near":1,"fresh":1}`,
+		ElementInstanceKey: task, Variables: `{"own":1,"near":1,"fresh":1}`,
 	})
 	for _, at := range [][2]string{{"T", "own"}, {"Sub", "near"}, {"P", "fresh"}} {
 		w.variable(at[0], at[1], "1")
 	}
 	w.variable("P", "own", "")
 	w.variable("P", "near", "")
-}
-
-func TestACalledProcessGetsWhatTheScopesAroundTheCallHave(t *testing.T) {
-	w := deploy(t, `
-		S: start
-		Sub: sub in.c='=3'
-			S2: start
-			C: call process='P2'
-			S2 > C
-		end Sub
-		S > Sub`, `
-		S: start
-		T: task type='t'
-		S > T`)
-	w.start(`{"a":1,"c":2}`)
-	check.Same(t, `{"a":1,"c":3}`, w.job("t").Variables, "variables")
+	w.sets(task, `{"fresh":3}`)
+	w.variable("P", "fresh", "1")
+	w.variable("T", "fresh", "3")
 }
 
 func TestAMessagesVariablesAreLocalToAnEventWithOutputs(t *testing.T) {
@@ -342,10 +257,4 @@ func TestTheResultsOfAUserTaskGoWhereThoseOfAJobGo(t *testing.T) {
 	w.variable("U", "a", "2")
 	w.variable("P", "b", "3")
 	w.variable("V", "c", "3")
-}
-
-func TestAPollGetsTheNearestVariable(t *testing.T) {
-	w := deploy(t, inASub)
-	w.start(`{"near":9}`)
-	check.Same(t, `{"near":0}`, w.job("t", "near").Variables, "variables")
 }

@@ -120,7 +120,7 @@ func (w *world) fails(kind string, retries int32) *pb.ActivatedJob {
 func (w *world) publishes(name, key, id string, ttl time.Duration) {
 	w.Helper()
 	do[*pb.PublishMessageResponse](w, &pb.PublishMessageRequest{
-		Name: name, CorrelationKey: key, MessageId: id, TimeToLive: ttl.Milliseconds(), Variables: `{"said":"yes"}`,
+		Name: name, CorrelationKey: key, MessageId: id, TimeToLive: ttl.Milliseconds(), Variables: `{"said":"yes","id":"` + id + `"}`,
 	})
 }
 

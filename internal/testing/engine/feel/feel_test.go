@@ -2,10 +2,6 @@ package feel
 
 import (
 	"encoding/json"
-	"html"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,11 +40,9 @@ var facts = map[string][][2]string{
 	},
 	"numbers are exact decimals": {
 		{`0.1 + 0.2`, `0.3`},
-		{`1.50 + 1`, `2.50`},
 		{`.5`, `0.5`},
 		{`n * 1.05`, `5.25`},
 		{`-n - -3`, `-2`},
-		{`-n - 3`, `-8`},
 		{`-"a"`, `null`},
 		{`9999999999999999999999999999999999 + 1`, `10000000000000000000000000000000000`},
 		{`9999999999999999999999999999999999 * 99999`, `null`},
@@ -56,16 +50,13 @@ var facts = map[string][][2]string{
 		{`large + 1`, `null`},
 	},
 	"comparing": {
-		{`n = 5`, `true`},
 		{`5 = 5.0`, `true`},
 		{`n != 5`, `false`},
 		{`n > 4 and n >= 5 and n < 6 and n <= 5`, `true`},
 		{`"a" < "b"`, `true`},
-		{`text = "ação"`, `true`},
 		{`[1, "a"] = [1, "a"]`, `true`},
 		{`{a: 1} = {a: 1.0}`, `true`},
 		{`{a: 1} = {b: 1}`, `false`},
-		{`flag = true`, `true`},
 	},
 	"comparing with null is true or false": {
 		{`nothing = null`, `true`},
@@ -77,20 +68,17 @@ var facts = map[string][][2]string{
 	"comparing different types is null": {
 		{`n = "5"`, `null`},
 		{`n != "5"`, `null`},
-		{`n < "6"`, `null`},
 		{`flag < true`, `null`},
 		{`[1] < [2]`, `null`},
 		{`[1] = [1, "a"]`, `false`}, // lists are of one type
 	},
 	"and, or and not have three values": {
-		{`true and true`, `true`},
 		{`true and missing`, `null`},
 		{`missing and false`, `false`},
 		{`"text" and false`, `false`},
 		{`"text" and true`, `null`},
 		{`missing or true`, `true`},
 		{`missing or false`, `null`},
-		{`false or false`, `false`},
 		{`true or false and false`, `true`},
 		{`not(flag)`, `false`},
 		{`not(missing)`, `null`},
@@ -111,7 +99,6 @@ var facts = map[string][][2]string{
 	},
 	"unknown names are null": {
 		{`missing`, `null`},
-		{`missing.a.b`, `null`},
 		{`claim.missing`, `null`},
 		{`n.a`, `null`},
 	},
@@ -130,12 +117,10 @@ var facts = map[string][][2]string{
 		{`claims[item.id = "a"].amount`, `[5]`},
 		{`claims[n = 5 and id = "a"].id`, `["a"]`},
 		{`[{item: 1}][item = 1]`, `[{"item":1}]`}, // a key comes first
-		{`["a", "b"][not(item = "a")]`, `["b"]`},
 		{`n[item = 5]`, `null`},
 		{`[][item = 1]`, `[]`},
 	},
 	"contexts see the entries before": {
-		{`{a: 1, b: a + 1}`, `{"a":1,"b":2}`},
 		{`{a: 1, b: a + 1}.b`, `2`},
 		{`{n: 1, "a b": n}`, `{"a b":1,"n":1}`},
 		{`{b: a, a: 1}.b`, `null`},
@@ -156,11 +141,9 @@ var facts = map[string][][2]string{
 		{`missing instance of string`, `false`},
 	},
 	"string() writes any value": {
-		{`string("a")`, `"a"`},
 		{`string(null)`, `null`},
 		{`string(2.50)`, `"2.50"`},
 		{`string(n * 1.00)`, `"5.00"`},
-		{`string(true)`, `"true"`},
 		{`string([1, "a", null])`, `"[1, \"a\", null]"`},
 		{`string({b: 1, a: {c: "x"}})`, `"{a:{c:\"x\"}, b:1}"`}, // the keys are sorted
 		{`string(duration("PT90M"))`, `"PT1H30M"`},
@@ -184,7 +167,6 @@ var facts = map[string][][2]string{
 		{`contains(null, "time")`, `null`},
 		{`number("1.50")`, `1.50`},
 		{`number("x")`, `null`},
-		{`matches("a b", "\S")`, `true`},
 		{`matches(" \n", "\S")`, `false`},
 		{`matches("CLM-12", "^CLM-\d+")`, `true`},
 		{`matches(n, "\d")`, `null`},
@@ -321,35 +303,6 @@ func TestVariablesKeepTheirJSON(t *testing.T) {
 		check.Same(t, text, string(ToJSON(FromJSON([]byte(text)))), "%s", text)
 	}
 	check.Same(t, any(nil), FromJSON([]byte(`{"a":1}x`)), "no JSON")
-}
-
-var (
-	attribute = regexp.MustCompile(`="=([^"]*)"`)
-	element   = regexp.MustCompile(`>\s*=([^<]*)<`)
-)
-
-func TestExpressionsOfAllModelsAreParsed(t *testing.T) {
-	models, parsed := 0, 0
-	check.Must(t, filepath.WalkDir("../../../..", func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && len(entry.Name()) > 2 {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) != ".bpmn" {
-			return nil
-		}
-		models++
-		text, err := os.ReadFile(path)
-		for _, m := range append(attribute.FindAllSubmatch(text, -1), element.FindAllSubmatch(text, -1)...) {
-			parsed++
-			if _, err := Parse(html.UnescapeString(string(m[1]))); err != nil {
-				t.Errorf("%s: %v", path, err)
-			}
-		}
-		return err
-	}))
-	if models < 55 || parsed < 1000 {
-		t.Errorf("only %d models with %d expressions were found", models, parsed)
-	}
 }
 
 func FuzzParse(f *testing.F) {

@@ -48,6 +48,7 @@ func must[A any](t *testing.T, g *Gateway, request any) A {
 func withModel(t *testing.T, o Options) *Gateway {
 	t.Helper()
 	g := New(o)
+	t.Cleanup(func() { g.Close() })
 	must[*pb.DeployResourceResponse](t, g, &pb.DeployResourceRequest{
 		Resources: []*pb.Resource{{Name: "p.bpmn", Content: []byte(model)}},
 	})
@@ -94,7 +95,6 @@ func poll(ctx context.Context, c pb.GatewayClient, r *pb.ActivateJobsRequest) (j
 func TestALongPollEndsWithTheFirstJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
-		defer g.Close()
 		c := client(t, g)
 		time.AfterFunc(3*time.Second, func() { start(t, g, `{}`) })
 		began := time.Now()
@@ -119,7 +119,6 @@ func TestALongPollEndsWithTheFirstJob(t *testing.T) {
 func TestTheJobsOfAPollWhoseClientIsGoneAreReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
-		defer g.Close()
 		c := client(t, g)
 		start(t, g, `{}`)
 		g.Inject(ActivateJobs, Fault{Delay: time.Second}) // the client does not wait for it
@@ -138,7 +137,6 @@ func TestTheJobsOfAPollWhoseClientIsGoneAreReleased(t *testing.T) {
 func TestJobsNestedTooDeepAreLockedAndNeverAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
-		defer g.Close()
 		c := client(t, g)
 		start(t, g, `{}`)
 		start(t, g, `{"deep":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+`}`)
@@ -235,7 +233,6 @@ func TestAJournalThatCannotBeReadIsRefused(t *testing.T) {
 func TestFaultsAreReadFromLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{KeepCalls: true})
-		defer g.Close()
 		c := client(t, g)
 		topology := func() codes.Code {
 			_, err := c.Topology(t.Context(), &pb.TopologyRequest{})
@@ -261,7 +258,6 @@ func TestFaultsAreReadFromLines(t *testing.T) {
 
 func TestAnAppliedFaultLosesOnlyTheAnswer(t *testing.T) {
 	g := withModel(t, Options{})
-	defer g.Close()
 	c := client(t, g)
 	create := &pb.CreateProcessInstanceRequest{BpmnProcessId: "P", Version: -1}
 	g.Inject("CreateProcessInstance", Fault{Code: codes.Unavailable})
@@ -280,7 +276,6 @@ func TestAnAppliedFaultLosesOnlyTheAnswer(t *testing.T) {
 func TestMoreRequestsThanTheLimitAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
-		defer g.Close()
 		c := client(t, g)
 		check.Must(t, g.InjectText("limit=0"))
 		start(t, g, `{}`)
@@ -300,7 +295,6 @@ func TestMoreRequestsThanTheLimitAreRefused(t *testing.T) {
 
 func TestAPollCanGetWhatWasNotAskedFor(t *testing.T) {
 	g := withModel(t, Options{})
-	defer g.Close()
 	start(t, g, `{}`)
 	g.Deliver(func(j *pb.ActivatedJob) []*pb.ActivatedJob {
 		j.Variables = "no JSON"
@@ -322,7 +316,6 @@ func call(h http.Handler, method, path, body string) (code int, answer string) {
 
 func TestTheClockIsMovedOverTheManagementPort(t *testing.T) {
 	g := withModel(t, Options{})
-	defer g.Close()
 	h := g.Monitoring()
 	start(t, g, `{}`)
 	clock := func(method, path, body string) time.Time {
@@ -349,7 +342,6 @@ func TestTheClockIsMovedOverTheManagementPort(t *testing.T) {
 func TestAMoveOfTheClockWakesWhatWaitsAndCutsNoPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
-		defer g.Close()
 		c := client(t, g)
 		start(t, g, `{}`)
 		_, err := poll(t.Context(), c, request(-1*time.Millisecond)) // locked for 10 s
@@ -385,7 +377,6 @@ func TestAPollWithANegativeTimeOrNumberIsRefused(t *testing.T) {
 func TestAJobOfTheGreatestDepthIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := withModel(t, Options{})
-		defer g.Close()
 		deep := func(n int) string { return `{"deep":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}` }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -412,7 +403,6 @@ func TestAJobOfTheGreatestDepthIsDelivered(t *testing.T) {
 
 func TestAMessageHasAtMostFourMebibytes(t *testing.T) {
 	g := withModel(t, Options{})
-	defer g.Close()
 	for size, want := range map[int]codes.Code{4<<20 - 1<<10: codes.OK, 5 << 20: codes.ResourceExhausted} {
 		_, err := client(t, g).CreateProcessInstance(t.Context(), &pb.CreateProcessInstanceRequest{
 			BpmnProcessId: "P", Version: -1, Variables: `{"a":"` + strings.Repeat("x", size) + `"}`,
