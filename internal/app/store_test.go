@@ -104,16 +104,11 @@ func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
 	r.awaitLog("store_back")
 }
 
-// written is a store in which these records are, answered.
+// written makes a store in which these records are, answered.
 func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	t.Helper()
-	secret, err := audit.LoadSecret(cfg.AuditKey())
-	if errors.Is(err, fs.ErrNotExist) {
-		if secret, err = audit.NewSecret(); err == nil {
-			err = secret.Save(cfg.AuditKey())
-		}
-	}
-	check.Must(t, err)
+	secret, err := audit.NewSecret()
+	check.Must(t, err, secret.Save(cfg.AuditKey()))
 	s, err := sqlite.Open(t.Context(), cfg.SQLitePath(), secret, sqlite.Options{})
 	check.Must(t, err)
 	results, err := s.Append(t.Context(), records, nil)
@@ -130,9 +125,8 @@ func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	written(t, cfg)
 	check.Must(t, os.Remove(cfg.AuditKey()))
-	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
-	check.Fails(t, err, "restore it from the backup")
-	if _, err := os.Stat(cfg.AuditKey()); err == nil {
+	refused(t, cfg, "restore it from the backup")
+	if exists(cfg.AuditKey()) {
 		t.Error("another key was made, with which the store cannot be used")
 	}
 }

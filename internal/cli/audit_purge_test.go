@@ -36,16 +36,6 @@ func TestPurgeShowsAndThenRemovesWhatIsOld(t *testing.T) {
 	}
 }
 
-func TestPurgeTakesNothingYoungerThanTheRetention(t *testing.T) {
-	a := archived(t, decade())
-	for _, args := range [][]string{{"audit", "purge", "--before", "2021-01-02"}, {"audit", "purge", "--before", "2021-01-02", "--yes"}} {
-		a.fails(t, 1, "RETRY_AUDIT_RETENTION=5y keeps what was decided from 2021-01-01 on", args...)
-	}
-	a.fails(t, 2, "--before is missing", "audit", "purge", "--yes")
-	a.fails(t, 2, "give a day such as 2021-11-01", "audit", "purge", "--before", "yesterday")
-	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain")
-}
-
 func TestPurgeKeepsUnpublishedRecordsAndSaysSo(t *testing.T) {
 	a := archived(t, decade())
 	store := a.open(t)

@@ -48,7 +48,7 @@ func TestHelpIsShortAndFitsATerminal(t *testing.T) {
 func TestMistakeHasExitCode2(t *testing.T) {
 	for _, args := range []string{
 		"explian", "audit verfy", "run now", "explain --foo", "explain", "history", "kpi --since 7", "kpi --month 2999-05", "claims --state x",
-		"simulate --outage 3", "explain --error x --policy none.yaml", "policies lint none.yaml", "models lint none.bpmn", "report --format pdf",
+		"simulate --outage 3", "explain --error x --policy none.yaml", "policies lint none.yaml", "models lint none.bpmn", "report --format pdf", "redrive --rate 10",
 	} {
 		with().fails(t, 2, "worker", strings.Fields(args)...)
 	}

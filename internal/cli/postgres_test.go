@@ -87,10 +87,3 @@ func readerGrants(t *testing.T) string {
 	}
 	return sql
 }
-
-func TestEmptiedPostgreSQLStoreIsAFinding(t *testing.T) {
-	a, _ := onPostgres(t)
-	a.must(t, "migrate")
-	a.fails(t, 1, "there are no records, and no cut stands", "audit", "verify")
-	a.must(t, "audit", "verify", "--expect-empty")
-}

@@ -113,6 +113,7 @@ func masked(text string, args []string) string {
 //
 //	store            a store with what happened in the week before today
 //	hospital [kind]  a broker, and a store whose stopped and waiting claims can be sent again
+//	tamper SQL...    changes the file of the store, past everything that guards the records
 //	ready [reason]   a worker that answers /readyz
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -135,6 +136,10 @@ func TestScripts(t *testing.T) {
 					h.waiting[usedUp] = audit.KindRedriven // as a model that knows redriveWait
 				}
 				setAll(ts, h.settings)
+			},
+			"tamper": func(ts *testscript.TestScript, _ bool, statements []string) {
+				a := &archive{path: strings.TrimPrefix(ts.Getenv("RETRY_DATABASE_URL"), "sqlite://")}
+				a.tamper(t, statements...)
 			},
 			"ready": func(ts *testscript.TestScript, _ bool, args []string) {
 				setAll(ts, []string{"RETRY_HTTP_ADDRESS=" + serveReady(t, strings.Join(args, " "))})

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,8 +43,8 @@ type archive struct {
 	ids      []int64 // of the records, in order
 }
 
-// archived stores the records, all answered but the numbers of unanswered.
-func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive {
+// archived stores the records, all answered.
+func archived(t *testing.T, records []audit.Record) *archive {
 	t.Helper()
 	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
 	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
@@ -56,13 +55,7 @@ func archived(t *testing.T, records []audit.Record, unanswered ...int) *archive 
 	defer syscall.ForkLock.RUnlock()
 	store := a.open(t)
 	a.add(t, store, records...)
-	var answered []int64
-	for i, id := range a.ids {
-		if !slices.Contains(unanswered, i) {
-			answered = append(answered, id)
-		}
-	}
-	answer(t, store, answered)
+	answer(t, store, a.ids)
 	closed(t, store)
 	return a
 }
