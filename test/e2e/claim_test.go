@@ -122,22 +122,16 @@ func (c *claim) incident() event {
 	return c.next("an incident", "INCIDENT", "CREATED", anyEvent)
 }
 
-// corrects sets variables of a process instance from outside, as an operator can.
-func (s *scene) corrects(instance int64, variables vars) {
-	s.Helper()
-	_, err := s.broker.SetVariables(s.Context(), &pb.SetVariablesRequest{
-		ElementInstanceKey: instance, Variables: variables.json(s.T),
-	})
-	s.must(err)
-}
-
 // resolves does what an operator does with an incident of a job: corrects the variables, if there are any to correct,
 // and has the job tried once more.
 func (c *claim) resolves(incident event, corrected vars) {
 	c.Helper()
 	ctx := c.Context()
-	c.corrects(incident.ProcessInstanceKey, corrected)
-	_, err := c.broker.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: incident.JobKey, Retries: 1})
+	_, err := c.broker.SetVariables(ctx, &pb.SetVariablesRequest{
+		ElementInstanceKey: incident.ProcessInstanceKey, Variables: corrected.json(c.T),
+	})
+	c.must(err)
+	_, err = c.broker.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: incident.JobKey, Retries: 1})
 	c.must(err)
 	_, err = c.broker.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: incident.Key})
 	c.must(err)
