@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -69,8 +70,9 @@ func (o demoOptions) play(ctx context.Context, out, progress io.Writer) error {
 		return err
 	}
 	summary := p.summary(o.claims, time.Since(started))
+	longest := slices.MaxFunc(p.claims, func(a, b *claim) int { return len(a.tries) - len(b.tries) })
 	fmt.Fprintf(out, "\n%s\n%s\nAsk the store that the worker has left behind:\n\n%s\n%s\n%s\n", p.table(), summary,
-		w.ask("history "+p.longest()), w.ask("claims"), w.ask("report --from "+time.Now().Format(time.DateOnly)))
+		w.ask("history "+longest.Claim), w.ask("claims"), w.ask("report --from "+time.Now().Format(time.DateOnly)))
 	for _, c := range p.claims {
 		if len(p.faults(c)) > 0 {
 			return fmt.Errorf("the claim %s did not go as %s says", c.Claim, o.claims)
@@ -125,15 +127,4 @@ func (o demoOptions) perform(ctx context.Context, script []scripted, m models, p
 		err = fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, w.log())
 	}
 	return w, p, err
-}
-
-// longest returns the claim with the most submissions.
-func (p *play) longest() (id string) {
-	most := -1
-	for _, c := range p.claims {
-		if len(c.tries) > most {
-			id, most = c.Claim, len(c.tries)
-		}
-	}
-	return id
 }

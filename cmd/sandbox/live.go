@@ -6,10 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,66 +33,6 @@ func newTasks(dir *string) *cobra.Command {
 				return err
 			}
 			return printTasks(command.OutOrStdout(), tasks)
-		},
-	}
-}
-
-func newComplete(dir *string) *cobra.Command {
-	var key int64
-	var variables map[string]any
-	return &cobra.Command{
-		Use:     "complete KEY VARIABLES",
-		Short:   "Complete a user task, as a person does",
-		Example: `  sandbox complete 2251799813685491 '{"manualDecision":"RESUBMIT","justification":"dados conferidos"}'`,
-		Args: func(command *cobra.Command, args []string) (err error) {
-			if err := cobra.ExactArgs(2)(command, args); err != nil {
-				return err
-			}
-			if key, err = strconv.ParseInt(args[0], 10, 64); err != nil {
-				return fmt.Errorf("%q is no key of a user task: see `sandbox tasks`", args[0])
-			}
-			if err := json.Unmarshal([]byte(args[1]), &variables); err != nil {
-				return fmt.Errorf("the variables are no JSON object: %w", err)
-			}
-			return nil
-		},
-		RunE: func(command *cobra.Command, _ []string) error {
-			engine, err := running(*dir)
-			if err != nil {
-				return err
-			}
-			return engine.CompleteUserTask(command.Context(), key, variables)
-		},
-	}
-}
-
-func newSkip(dir *string) *cobra.Command {
-	var by time.Duration
-	return &cobra.Command{
-		Use:     "skip DURATION",
-		Short:   "Move the engine's clock forward, so that timers fire",
-		Example: "  sandbox skip 10m\n  sandbox skip 1h30m",
-		Args: func(command *cobra.Command, args []string) (err error) {
-			if err := cobra.ExactArgs(1)(command, args); err != nil {
-				return err
-			}
-			if by, err = time.ParseDuration(args[0]); err != nil || by < time.Millisecond {
-				return fmt.Errorf("%q is no time to skip: write e.g. 90s, 10m or 1h30m", args[0])
-			}
-			return nil
-		},
-		RunE: func(command *cobra.Command, _ []string) error {
-			engine, err := running(*dir)
-			if err != nil {
-				return err
-			}
-			now, err := engine.Advance(command.Context(), by)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(command.OutOrStdout(), "The engine's clock went %s forward and shows %s.\n",
-				by, now.Format(time.RFC3339))
-			return nil
 		},
 	}
 }

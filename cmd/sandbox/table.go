@@ -67,7 +67,6 @@ func (y *try) write(t *strings.Builder, number int) {
 	class, then := "", ""
 	if y.decision != nil {
 		class, then = string(y.decision.ErrorClassification), y.follows()
-		said = excerpt(said, y.decision.RetryDecision.MatchedCode)
 	}
 	again := then
 	switch {
@@ -108,15 +107,6 @@ func clockTime(d time.Duration) string {
 
 // plain makes a text fit for a line of a terminal: what an insurer wrote may hold line ends and control characters.
 func plain(s string) string { return strings.Join(strings.Fields(text.Harmless(s)), " ") }
-
-// excerpt lets a text that is too long for its column begin at the code on which the decision rests.
-func excerpt(s, code string) string {
-	at := strings.Index(strings.ToUpper(s), code)
-	if code != "" && at > 0 && at < len(s) && utf8.RuneCountInString(s[:at]+code) >= textWidth {
-		return "..." + s[at:]
-	}
-	return s
-}
 
 // summary says in a few lines how the run compares with its file.
 func (p *play) summary(file string, elapsed time.Duration) string {

@@ -117,7 +117,6 @@ started again, it goes on where it was. It says where it listens.`,
 func newUp(dir *string) *cobra.Command {
 	var at gateway.Addresses
 	var httpAddress string
-	var fresh bool
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Start an engine of this project and the worker and leave them running",
@@ -130,17 +129,16 @@ worker's decisions stay from one time to the next.`,
 			if err != nil {
 				return err
 			}
-			return h.up(command.Context(), at, httpAddress, fresh, command.OutOrStdout())
+			return h.up(command.Context(), at, httpAddress, command.OutOrStdout())
 		},
 	}
 	addressFlags(command, &at)
 	command.Flags().StringVar(&httpAddress, "http-address", "127.0.0.1:8080", "where the worker's metrics are")
-	command.Flags().BoolVar(&fresh, "fresh", false, "forget the engine's data and the worker's decisions")
 	return command
 }
 
 // up starts what does not run yet.
-func (h *home) up(ctx context.Context, at gateway.Addresses, httpAddress string, fresh bool, out io.Writer) error {
+func (h *home) up(ctx context.Context, at gateway.Addresses, httpAddress string, out io.Writer) error {
 	if h.engine().Alive() && h.worker().Alive() {
 		fmt.Fprintln(out, "It is already up.")
 		h.describe(out)
@@ -154,7 +152,7 @@ func (h *home) up(ctx context.Context, at gateway.Addresses, httpAddress string,
 		return err
 	}
 	if !h.engine().Alive() {
-		if err := h.startEngine(ctx, at, fresh); err != nil {
+		if err := h.startEngine(ctx, at); err != nil {
 			return err
 		}
 	}
@@ -190,14 +188,9 @@ func free(addresses ...string) error {
 }
 
 // startEngine starts an engine as a process of its own.
-func (h *home) startEngine(ctx context.Context, at gateway.Addresses, fresh bool) error {
+func (h *home) startEngine(ctx context.Context, at gateway.Addresses) error {
 	if err := free(at.GRPC, at.REST, at.Monitoring); err != nil {
 		return err
-	}
-	if fresh {
-		if err := os.RemoveAll(h.dir); err != nil {
-			return fmt.Errorf("forget the last time: %w", err)
-		}
 	}
 	if err := os.MkdirAll(h.dir, 0o750); err != nil {
 		return err
@@ -241,9 +234,7 @@ func (h *home) describe(out io.Writer) {
   worker's metrics    http://%s/metrics
   logs and data       %s
 
-  bin/sandbox skip 10m   move the engine's clock, so that timers fire
   bin/sandbox tasks      list the user tasks that wait for a person
-  bin/sandbox complete KEY '{"manualDecision":"ABANDON","justification":"..."}'
   make down              stop both
 
   A claim by hand; you are the insurer:
@@ -251,10 +242,12 @@ func (h *home) describe(out io.Writer) {
   curl %s/process-instances -d '{"processDefinitionId":"SUB_06","variables":{"claimId":"CLM-001-1"}}'
   curl %s/jobs/activation -d '{"type":"submit-claim","timeout":600000,"maxJobsToActivate":1}'
   curl %s/jobs/KEY/error -d '{"errorCode":"FAILED","variables":{"submissionError":"TIMEOUT"}}'
-  bin/sandbox skip 10m   # the wait is over: activate submit-claim again
+  curl http://%s/actuator/clock/add -d '{"offsetMilli":600000}'
+      # the wait is over: activate submit-claim again
+  curl %s/user-tasks/KEY/completion -d '{"variables":{"manualDecision":"ABANDON","justification":"..."}}'
   %s
 `, h.Engine.At.GRPC, h.Engine.At.REST, h.Engine.At.Monitoring, h.Worker.HTTPAddress, h.dir,
-		rest, rest, rest, w.ask("history CLM-001-1"))
+		rest, rest, rest, h.Engine.At.Monitoring, rest, w.ask("history CLM-001-1"))
 }
 
 func newDown(dir *string) *cobra.Command {

@@ -16,15 +16,6 @@ type broker = suite.Broker
 // that the environment names is the one lane that there is.
 var lanes = suite.NewLanes(laneCount(), sharedBroker)
 
-// checkEnv returns an error where the environment names half a cluster.
-func checkEnv() error {
-	c, err := cluster.FromEnv()
-	if c == nil || err != nil {
-		return err
-	}
-	return c.Stop() // it is only its directory
-}
-
 func laneCount() int {
 	if os.Getenv(cluster.EnvAddress) != "" {
 		return 1

@@ -38,14 +38,6 @@ func (s *scene) start(process string, variables vars) *claim {
 // startRaw is start with variables that are JSON text.
 func (s *scene) startRaw(process, variables string) *claim {
 	s.Helper()
-	c, err := s.tryStart(process, variables)
-	s.must(err)
-	return c
-}
-
-// tryStart is startRaw where the gateway may refuse the variables.
-func (s *scene) tryStart(process, variables string) (*claim, error) {
-	s.Helper()
 	var created *pb.CreateProcessInstanceResponse
 	var err error
 	s.until("the broker has room for an instance", func() bool {
@@ -54,12 +46,10 @@ func (s *scene) tryStart(process, variables string) (*claim, error) {
 		})
 		return status.Code(err) != codes.ResourceExhausted
 	}, func() string { return err.Error() })
-	if err != nil {
-		return nil, err
-	}
+	s.must(err)
 	c := &claim{scene: s, instance: created.ProcessInstanceKey}
 	s.Cleanup(c.cancel)
-	return c, nil
+	return c
 }
 
 func (c *claim) cancel() {
@@ -132,33 +122,33 @@ func (c *claim) incident() event {
 	return c.next("an incident", "INCIDENT", "CREATED", anyEvent)
 }
 
-// corrects sets variables of a process instance from outside, as an operator can.
-func (s *scene) corrects(instance int64, variables vars) {
-	s.Helper()
-	_, err := s.broker.SetVariables(s.Context(), &pb.SetVariablesRequest{
-		ElementInstanceKey: instance, Variables: variables.json(s.T),
-	})
-	s.must(err)
-}
-
 // resolves does what an operator does with an incident of a job: corrects the variables, if there are any to correct,
 // and has the job tried once more.
 func (c *claim) resolves(incident event, corrected vars) {
 	c.Helper()
 	ctx := c.Context()
-	c.corrects(incident.ProcessInstanceKey, corrected)
-	_, err := c.broker.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: incident.JobKey, Retries: 1})
+	_, err := c.broker.SetVariables(ctx, &pb.SetVariablesRequest{
+		ElementInstanceKey: incident.ProcessInstanceKey, Variables: corrected.json(c.T),
+	})
+	c.must(err)
+	_, err = c.broker.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: incident.JobKey, Retries: 1})
 	c.must(err)
 	_, err = c.broker.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: incident.Key})
 	c.must(err)
 }
 
-// endsAt waits until the claim's own process instance has passed this end event and is completed.
-func (c *claim) endsAt(element string) {
+// ends waits until the claim's own process instance is completed.
+func (c *claim) ends() {
 	c.Helper()
 	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool {
 		return e.Key == c.instance
 	})
+}
+
+// endsAt is ends of a process that has passed this end event and no other.
+func (c *claim) endsAt(element string) {
+	c.Helper()
+	c.ends()
 	var ends []string
 	for _, e := range c.events("PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool {
 		return e.ProcessInstanceKey == c.instance && e.BpmnElementType == "END_EVENT"

@@ -2,36 +2,11 @@ package e2e
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 )
 
-// measured is what worker kpi --json measures of the policy tiss.
-type measured struct {
-	Policy string
-	Claims struct {
-		Sent, AcceptedAfterRetry, AcceptedAfterPerson, Abandoned int
-		Open                                                     map[string]int
-	}
-}
-
-func (o *office) measures() (m measured) {
-	o.Helper()
-	var answer struct{ Policies []measured }
-	code, text := o.says("kpi", "--json")
-	if err := json.Unmarshal([]byte(text), &answer); code != 0 || err != nil {
-		o.Fatalf("kpi: exit code %d, %v: %s", code, err, text)
-	}
-	for _, m := range answer.Policies {
-		if m.Policy == "tiss" {
-			return m
-		}
-	}
-	return measured{}
-}
-
-// lists fails the test where the claim stands otherwise; where it is listed nowhere the state is empty.
+// lists fails the test where the claim stands otherwise.
 func (o *office) lists(claim, state, with string) {
 	o.Helper()
 	var answer struct {
@@ -50,16 +25,12 @@ func (o *office) lists(claim, state, with string) {
 		}
 		return
 	}
-	if state != "" {
-		o.Errorf("claim %s is not listed, want it %s: %s", claim, state, text)
-	}
+	o.Errorf("claim %s is not listed, want it %s: %s", claim, state, text)
 }
 
 func TestClaimIsListedWhereverItIs(t *testing.T) {
 	const id = "CLM-E2E-15-1"
 	o := atTheOffice(t)
-	o.worker.answers("/healthz", http.StatusOK)
-	o.lists(id, "", "")
 	claim := o.submits(id)
 	claim.submissionFails("TIMEOUT")
 	wait := claim.waits(5, 6)
@@ -76,9 +47,6 @@ func TestClaimIsListedWhereverItIs(t *testing.T) {
 	submission.complete(nil)
 	claim.endsAt("EndEvent_ClaimSubmitted")
 	o.lists(id, "submitted", "")
-	if truth := o.measures().Claims; truth.Sent != 1 || truth.AcceptedAfterPerson != 1 {
-		t.Errorf("the claim counts as %+v, want accepted after a person sent it again", truth)
-	}
 }
 
 // An instance that is cancelled reports nothing more: a person ends its claim by a process of its own.

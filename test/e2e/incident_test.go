@@ -15,7 +15,8 @@ func TestInvalidInputIsAnIncidentUntilCorrected(t *testing.T) {
 	claim.resolves(incident, nil)
 	incident = claim.incident() // as nothing was corrected
 	isOfInvalidInput(t, incident)
-	if ended := len(claim.jobs(notifyTeam)) + len(claim.userTasks()); ended != 0 {
+	asked := claim.events("USER_TASK", "CREATED", func(e event) bool { return claim.has(e.ProcessInstanceKey) })
+	if ended := len(claim.jobs(notifyTeam)) + len(asked); ended != 0 {
 		t.Errorf("%d jobs and tasks for people were made of invalid input", ended)
 	}
 

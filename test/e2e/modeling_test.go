@@ -55,12 +55,6 @@ func TestProcessWiredByThePageRuns(t *testing.T) {
 	}
 }
 
-// ends waits for the end of the claim's process.
-func (c *claim) ends() {
-	c.Helper()
-	c.await("the end of the process instance", "PROCESS_INSTANCE", "ELEMENT_COMPLETED", func(e event) bool { return e.Key == c.instance })
-}
-
 // idOf returns the id of a model's user task.
 func idOf(t *testing.T, model []byte, name string) string {
 	t.Helper()

@@ -120,38 +120,3 @@ func TestResubmissionThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	o.advance(bound.due().Sub(o.clock()))
 	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
 }
-
-func TestOneCommandSendsAllUnknownErrorsAgain(t *testing.T) {
-	o := atTheOffice(t)
-	ids := []string{"CLM-E2E-35-1", "CLM-E2E-35-2", "CLM-E2E-35-3"}
-	var claims []*claim
-	for _, id := range ids {
-		c := o.submits(id)
-		c.submissionFails("erro 4711 da operadora")
-		c.waits(5, 6)
-		c.waitsForAnOrder("Event_RedriveClaim")
-		claims = append(claims, c)
-	}
-	other := o.submits("CLM-E2E-35-4")
-	other.submissionFails("TIMEOUT")
-	other.waits(5, 6)
-
-	o.orders(0, "3 claims chosen", "--rule", "unknown", "--since", "1h", "--dry-run")
-	for _, c := range append(claims, other) {
-		if n := len(c.jobs(submitClaim)); n != 1 {
-			t.Errorf("after the dry run a claim was submitted %d times, want once", n)
-		}
-	}
-	o.orders(2, "no terminal to ask at", "--rule", "unknown")
-	o.orders(0, "3 of 3 claims sent again.", "--rule", "unknown", "--since", "1h", "--yes", "--rate", "100/s")
-	for range ids {
-		o.take(submitClaim).complete(nil)
-	}
-	for _, c := range claims {
-		c.endsAt("EndEvent_ClaimSubmitted")
-		c.recorded("REDRIVEN", "SUBMITTED")
-	}
-	if n := len(other.jobs(submitClaim)); n != 1 {
-		t.Errorf("the claim that was not chosen was submitted %d times, want once", n)
-	}
-}

@@ -62,19 +62,11 @@ func (s *scene) until(what string, done func() bool, describe func() string) {
 	ctx, cancel := s.within(patience)
 	defer cancel()
 	for !done() {
-		if !pauseFor(ctx, 20*time.Millisecond) {
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
 			s.Fatalf("not within %v: %s; %s", patience, what, describe())
 		}
-	}
-}
-
-// pauseFor waits before the next look. It returns false where the time is over.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -78,32 +78,17 @@ func TestSeed002DeadLetterIsSentAgainByHandAndByCommand(t *testing.T) {
 func TestSeed002JobBringsItsOwnLimits(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("job-queue.bpmn")
-	for _, c := range []struct {
-		name   string
-		limits vars
-		waits  []time.Duration
-	}{
-		{
-			"the example of the document",
-			vars{"max_attempts": 5, "retry_delay": 60000, "max_retry_delay": 3600000},
-			[]time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute},
-		},
-		{"a delay beyond the cap", vars{"max_retry_delay": 2500}, []time.Duration{2500 * time.Millisecond, 2500 * time.Millisecond}},
-	} {
-		o.part(c.name, func(o *office) {
-			job := o.queued(c.limits)
-			job.isWaitedFor(runJob, "ECONNRESET", c.waits...).fails("ECONNRESET")
-			job.failedForGood(len(c.waits) + 1)
-		})
-	}
-	o.part("an invalid limit is an incident until corrected", func(o *office) {
-		job := o.queued(vars{"max_attempts": "three"})
-		job.task(runJob).fails("ECONNRESET")
-		incident := job.incident()
-		incident.saysWhy(o.T, "Task_AnalyzeRetry", "max_attempts is ", "Correct the process variables, then resolve the incident")
-		job.resolves(incident, vars{"max_attempts": 3})
-		job.waitsFor(5 * time.Minute)
-	})
+	job := o.queued(vars{"max_attempts": 5, "retry_delay": 60000, "max_retry_delay": 3600000})
+	waits := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}
+	job.isWaitedFor(runJob, "ECONNRESET", waits...).fails("ECONNRESET")
+	job.failedForGood(5)
+
+	wrong := o.queued(vars{"max_attempts": "three"})
+	wrong.task(runJob).fails("ECONNRESET")
+	incident := wrong.incident()
+	incident.saysWhy(t, "Task_AnalyzeRetry", "max_attempts is ", "Correct the process variables, then resolve the incident")
+	wrong.resolves(incident, vars{"max_attempts": 3})
+	wrong.waitsFor(5 * time.Minute)
 }
 
 func TestSeed002PolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
@@ -117,7 +102,9 @@ func TestSeed002PolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
 		o.must(o.worker.Signal(syscall.SIGHUP))
 		o.worker.logs(before, words...)
 	}
-	o.oneTask("NightQueue", "retryPolicy", "night-queue")
+	const task = `<zeebe:taskDefinition type="analyze-retry" retries="3" />`
+	o.variant("testdata/one-task.bpmn", `id="OneTask"`, `id="NightQueue"`,
+		task, task+`<zeebe:taskHeaders><zeebe:header key="retryPolicy" value="night-queue" /></zeebe:taskHeaders>`)
 	job := o.start("NightQueue", vars{"claimId": "job_123", "submissionError": "ECONNRESET"})
 	incident := job.incident()
 	incident.saysWhy(t, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss")
@@ -132,11 +119,4 @@ func TestSeed002PolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
 	job.resolves(incident, nil)
 	job.endsAt("EndEvent_Retry")
 	job.variables().object(t, "retryDecision").hold(t, vars{"policy": "night-queue", "backoffDuration": "PT90S"})
-}
-
-func TestSeed002WrongHeaderIsAnIncidentThatNamesIt(t *testing.T) {
-	o := atTheOffice(t)
-	o.oneTask("WrongHeaders", "retrypolicy", "fast", "maxRetries", "many", "base", "0s")
-	incident := o.start("WrongHeaders", vars{"submissionError": "TIMEOUT"}).incident()
-	incident.saysWhy(t, "Task_AnalyzeRetry", `header retrypolicy`, "named retryPolicy", `header maxRetries is "many"`, `header base is "0s"`, "claimId is missing")
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -13,7 +12,7 @@ func TestSeed004JobIsTriedThreeTimesThenByHand(t *testing.T) {
 	job.isWaitedFor(runJob, "serviço externo indisponível", time.Second, 5*time.Second, 25*time.Second).
 		holds(vars{"retryCount": 3}).fails("serviço externo indisponível")
 	asked := job.asks("Task_ReviewJob")
-	job.next("the subscription of the person's task", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", at("BoundaryEvent_JobRedriven"))
+	job.waitsForAnOrder("BoundaryEvent_JobRedriven")
 
 	o.orders(3, "job_not_found: claim JOB-2", "--claim", "JOB-2", "--force")
 	o.orders(4, "max_retries_exceeded: claim JOB-1", "--claim", "JOB-1")
@@ -24,9 +23,6 @@ func TestSeed004JobIsTriedThreeTimesThenByHand(t *testing.T) {
 	job.variables().hold(t, vars{"status": "completed"})
 	job.recorded("RESUBMITTED", "SUBMITTED")
 	asked.isTakenBack()
-	if code, story := o.says("history", "JOB-1"); code != 0 || !strings.Contains(story, "Reason: "+reason) {
-		t.Errorf("exit code %d, the story is:\n%s", code, story)
-	}
 	o.orders(5, "invalid_retry_state: claim JOB-1", "--claim", "JOB-1", "--force")
 }
 
@@ -39,7 +35,13 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 	wait := job.waitsFor(time.Second)
 	o.orders(5, "invalid_retry_state: claim JOB-4: it is not stopped: its next retry is due", "--claim", "JOB-4", "--wait")
 	wait.passes()
-	job.isWaitedFor(runJob, "ECONNRESET", 5*time.Second, 25*time.Second).fails("ECONNRESET")
+	job.isWaitedFor(runJob, "ECONNRESET", 5*time.Second).fails("ECONNRESET")
+	wait = job.waitsFor(25 * time.Second)
+	job.isRedriven("JOB-4", "Event_RedriveJob") // a command takes longer, and this clock is the broker's
+	job.task(runJob).holds(vars{"retryCount": 3}).fails("ECONNRESET")
+	if wait.isOver() {
+		t.Error("the timer has fired")
+	}
 	job.deadLetter("Task_ReviewJob", "operations")
 
 	o.orders(4, "max_retries_exceeded: claim JOB-4", "--claim", "JOB-4", "--wait")
@@ -52,22 +54,7 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 
 	job.deadLetter("Task_ReviewJob", "operations").holds(vars{"retryCount": 4, "redriveWait": nil}).complete(discarded)
 	job.endsAt("EndEvent_Abandoned")
-	job.recorded("REDRIVEN", "ABANDONED")
+	job.recorded("REDRIVEN", "REDRIVEN", "ABANDONED")
 	o.hasAnEvent("JOB-4", "retry.redriven.v1", `"redriveWait":"PT30S"`, `"decidedBy":"maria"`)
 	o.hasAnEvent("JOB-4", "retry.max_retries_exceeded.v3", `"retryCount":4`, `"with":"operations"`)
-}
-
-func TestSeed004WaitIsEndedByHand(t *testing.T) {
-	o := atTheOffice(t)
-	o.example("fast-retry.bpmn")
-	job := o.start("FastRetryProcess", vars{"claimId": "JOB-3"})
-	job.isWaitedFor(runJob, "ECONNRESET", time.Second, 5*time.Second).fails("ECONNRESET")
-	wait := job.waitsFor(25 * time.Second)
-	job.isRedriven("JOB-3", "Event_RedriveJob") // a command takes longer, and this clock is the broker's
-	job.task(runJob).holds(vars{"retryCount": 3}).complete(nil)
-	job.endsAt("EndEvent_Done")
-	job.recorded("REDRIVEN", "SUBMITTED")
-	if wait.isOver() {
-		t.Error("the timer has fired")
-	}
 }

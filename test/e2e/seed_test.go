@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 )
@@ -21,7 +20,6 @@ func TestSeed000ClaimIsRetriedThenStoppedByAPermanentError(t *testing.T) {
 	claim := o.submits("CLM-SEED-000-1")
 	first := claim.submission().holds(vars{"claimId": "CLM-SEED-000-1", "retryCount": 0})
 	first.variables.lack(t, "shouldRetry", "backoffMinutes")
-	failed := time.Now()
 	first.throw("TISS_5012", vars{
 		"submissionError": "TIMEOUT: insurer did not answer within 30 s", "lastSubmissionTime": "2025-01-12T10:40:00-03:00",
 	})
@@ -37,7 +35,6 @@ func TestSeed000ClaimIsRetriedThenStoppedByAPermanentError(t *testing.T) {
 	second := claim.submission().holds(decided)
 	// What is analysed is the error of the submission that failed last, never an old one.
 	second.holds(vars{"submissionError": nil, "lastSubmissionTime": nil})
-	second.variables.nextRetryIsIn(t, wait.minutes, failed)
 	second.variables.object(t, "retryDecision").hold(t, vars{
 		"policy": "tiss", "ruleId": "transient.TIMEOUT", "matchedCode": "TIMEOUT", "delayBeforeJitter": "PT5M",
 		"backoffDuration": fmt.Sprintf("PT%dM", wait.minutes), "retriesLeft": 4,
@@ -75,7 +72,10 @@ func (c *claim) answered(jobType, how string, n int, names ...string) (last vars
 // deadLetter takes the person's task that a dead letter waits at, as soon as a re-drive reaches it too.
 func (c *claim) deadLetter(person, group string) *userTask {
 	c.Helper()
-	t := c.asks(person).offeredTo(group)
+	t := c.asks(person)
+	if !slices.Equal(t.groups, []string{group}) {
+		c.Errorf("%s is offered to the groups %q, want %q alone", t.element, t.groups, group)
+	}
 	c.next("the subscription of the person's task", "PROCESS_MESSAGE_SUBSCRIPTION", "CREATED", func(e event) bool {
 		return strings.HasSuffix(e.ElementID, "Redriven")
 	})
@@ -122,18 +122,6 @@ func (s *scene) variant(file string, oldNew ...string) {
 		Name: s.Name() + ".bpmn", Content: []byte(strings.NewReplacer(oldNew...).Replace(string(text))),
 	}}})
 	s.must(err)
-}
-
-// oneTask puts a process of this id on the broker, one analyze-retry task with these headers: name, value, name, ...
-func (s *scene) oneTask(process string, headers ...string) {
-	s.Helper()
-	var b strings.Builder
-	for i := 0; i < len(headers); i += 2 {
-		b.WriteString(`<zeebe:header key="` + headers[i] + `" value="` + headers[i+1] + `" />`)
-	}
-	const task = `<zeebe:taskDefinition type="analyze-retry" retries="3" />`
-	s.variant("testdata/one-task.bpmn", `id="OneTask"`, `id="`+process+`"`,
-		task, task+"<zeebe:taskHeaders>"+b.String()+"</zeebe:taskHeaders>")
 }
 
 // saysWhy fails the test where the incident is not the worker's at this element, or its text lacks one of the words.

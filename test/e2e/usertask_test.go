@@ -1,7 +1,5 @@
 package e2e
 
-import "slices"
-
 // userTask is a Camunda user task, which the test completes in the place of a person.
 type userTask struct {
 	claim     *claim
@@ -25,12 +23,6 @@ func (c *claim) asks(element string) *userTask {
 	return &userTask{claim: c, key: e.Key, form: e.FormKey, element: e.ElementID, groups: e.CandidateGroupsList, variables: c.variablesOf(e.ProcessInstanceKey)}
 }
 
-// userTasks are the user tasks that the claim has had so far.
-func (c *claim) userTasks() []event {
-	c.Helper()
-	return c.events("USER_TASK", "CREATED", func(e event) bool { return c.has(e.ProcessInstanceKey) })
-}
-
 // complete finishes the task.
 func (t *userTask) complete(result vars) {
 	t.claim.Helper()
@@ -41,15 +33,6 @@ func (t *userTask) complete(result vars) {
 func (t *userTask) holds(want vars) *userTask {
 	t.claim.Helper()
 	t.variables.hold(t.claim.T, want)
-	return t
-}
-
-// offeredTo fails the test where the task is not offered to this group alone.
-func (t *userTask) offeredTo(group string) *userTask {
-	t.claim.Helper()
-	if !slices.Equal(t.groups, []string{group}) {
-		t.claim.Errorf("%s is offered to the groups %q, want %q alone", t.element, t.groups, group)
-	}
 	return t
 }
 

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,20 +62,4 @@ func (v vars) object(t *testing.T, name string) vars {
 		t.Errorf("%s is %v (%T), want an object", name, v[name], v[name])
 	}
 	return o
-}
-
-// nextRetryIsIn fails the test where nextRetryTime is not, in UTC with Z, so many minutes from the decision, which came
-// after the given time. It goes by the worker's clock, which the tests do not move.
-func (v vars) nextRetryIsIn(t *testing.T, minutes int, after time.Time) {
-	t.Helper()
-	text, _ := v["nextRetryTime"].(string)
-	next, err := time.Parse(time.RFC3339, text)
-	if err != nil || !strings.HasSuffix(text, "Z") {
-		t.Errorf("nextRetryTime is %v, want an RFC 3339 time that ends in Z", v["nextRetryTime"])
-		return
-	}
-	decided := next.Add(-time.Duration(minutes) * time.Minute)
-	if decided.Before(after.Truncate(time.Second)) || decided.After(time.Now()) {
-		t.Errorf("nextRetryTime %s less %d minutes is %v, want the time of the decision, after %v", text, minutes, decided, after)
-	}
 }

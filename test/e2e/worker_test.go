@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,35 +45,22 @@ type worker struct {
 	address string
 }
 
-// startWorker starts a worker at the scene's broker, with further settings if there are any.
+// startWorker starts a worker at the scene's broker, with further settings if there are any. What it decides it keeps with
+// the broker's data, whose keys are in it. When the test ends it is stopped, and must then end well.
 func (s *scene) startWorker(settings ...string) *worker {
-	s.Helper()
-	return s.startWorkerAt(s.gateway(), settings...)
-}
-
-// startWorkerAt starts a worker at any gateway. When the test ends it is stopped, and must then end well.
-func (s *scene) startWorkerAt(gateway string, settings ...string) *worker {
 	s.Helper()
 	log, err := os.CreateTemp(logs, "worker-*.log")
 	s.must(err)
 	defer log.Close()
 	w := &worker{scene: s, log: log.Name()}
-	cmd := workerCommand(context.Background(), gateway, "run")
-	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS=127.0.0.1:0", "RETRY_DATABASE_URL=sqlite://"+s.store()), settings...)
+	cmd := workerCommand(context.Background(), s.gateway(), "run")
+	store := filepath.Join(s.broker.Dir(), "analyze-retry.db")
+	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS=127.0.0.1:0", "RETRY_DATABASE_URL=sqlite://"+store), settings...)
 	cmd.Stdout, cmd.Stderr = log, log
 	w.Process, err = process.Start(cmd, false)
 	s.must(err)
 	s.Cleanup(w.end)
 	return w
-}
-
-// store is the file in which the workers of the scene's broker keep what they decided, one worker after the
-// other. It goes with the broker's data, whose keys are in it.
-func (s *scene) store() string {
-	if s.broker == nil { // it is yet to come
-		return filepath.Join(s.TempDir(), "analyze-retry.db")
-	}
-	return filepath.Join(s.broker.Dir(), "analyze-retry.db")
 }
 
 // end stops the worker when its test is over.
@@ -113,25 +99,9 @@ func (w *worker) shows(line string) {
 	w.scene.Helper()
 	ctx, cancel := w.scene.within(patience)
 	defer cancel()
-	if _, text := w.get(ctx, "/metrics"); !slices.Contains(strings.Split(text, "\n"), line) {
+	if _, text := suite.Get(ctx, w.http(), "/metrics"); !slices.Contains(strings.Split(text, "\n"), line) {
 		w.scene.Errorf("the metrics lack the line %q:\n%s", line, text)
 	}
-}
-
-// answers waits until the worker answers a request with this status.
-func (w *worker) answers(path string, status int) {
-	w.scene.Helper()
-	var got int
-	var text string
-	w.scene.until(fmt.Sprintf("%s of worker %d answers %d", path, w.PID(), status), func() bool {
-		got, text = w.get(w.scene.Context(), path)
-		return got == status
-	}, func() string { return fmt.Sprint(got, " ", text) })
-}
-
-// get asks the worker's HTTP server once; the status is 0 where it does not answer.
-func (w *worker) get(ctx context.Context, path string) (status int, text string) {
-	return suite.Get(ctx, w.http(), path)
 }
 
 // http returns host:port of the worker's HTTP server, as the worker logs it at its start.
