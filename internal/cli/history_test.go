@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,18 +17,87 @@ import (
 	handlers "hospital.example/analyze-retry/internal/worker"
 )
 
-// decides has the real handler of a worker, on a real store, decide and record the job of a claim, an hour ago.
-func (a *archive) decides(t *testing.T, store audit.Store, policyName string, policies *policy.Set, one job.Job) {
-	t.Helper()
-	handler := handlers.NewHandler(handlers.Options{
+// ward is a process whose jobs are decided and recorded by the real handlers of a worker, on a real store, at times of the
+// test's own.
+type ward struct {
+	decide, outcome job.Handler
+	now             time.Time
+	key             int64
+	headers         string // of the jobs' task
+}
+
+// worker returns the handlers of a worker with the store.
+func (a *archive) worker(store audit.Store, policyName string, policies *policy.Set) *ward {
+	w := &ward{now: today.Add(-time.Hour)}
+	trail := handlers.Trail{
+		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe",
+	}
+	clock := func() time.Time { return w.now }
+	w.decide = handlers.NewHandler(handlers.Options{
 		JobType: contract.JobType, Policy: policyName, Policies: func() *policy.Set { return policies },
-		Trail: handlers.Trail{
-			Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe",
-		},
-		Now: func() time.Time { return today.Add(-time.Hour) }, Observer: noObserver{}, Logger: zap.NewNop(),
+		Trail: trail, Now: clock, Observer: noObserver{}, Logger: zap.NewNop(),
 	})
-	one.ProcessInstanceKey, one.ProcessID, one.ElementID, one.Retries = 7, "SUB_06", "analyze", 3
-	check.Same(t, 1, len(handler.Handle(t.Context(), []job.Job{one})), "answers")
+	w.outcome = handlers.NewOutcomeHandler(trail, clock, noObserver{}, zap.NewNop())
+	return w
+}
+
+func (w *ward) ask(t *testing.T, h job.Handler, variables string) {
+	t.Helper()
+	w.key++
+	answers := h.Handle(t.Context(), []job.Job{{
+		Key: w.key, ProcessInstanceKey: 7, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3,
+		Variables: variables, Headers: w.headers,
+	}})
+	check.Same(t, 1, len(answers), "answers")
+}
+
+// TestHistoryOfRealDecisionsIsComplete holds the records of the other tests, which are made by hand, to what the worker
+// really writes.
+func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
+	const claim = `{"claimId":"CLM-real-1",`
+	a := archived(t, nil)
+	store := a.open(t)
+	w := a.worker(store, "tiss", policy.BuiltIns())
+	for _, variables := range []string{
+		`"submissionError":"TIMEOUT"}`,
+		`"submissionError":"weird","retryCount":1}`,
+		`"submissionError":"DUPLICATE_CLAIM","retryCount":2}`,
+		`"submissionError":"TIMEOUT again","retryCount":5}`,
+		`"submissionError":"TIMEOUT","retryCount":2.5}`,
+	} {
+		w.ask(t, w.decide, claim+variables)
+	}
+	w.now = today.Add(-time.Minute)
+	w.ask(t, w.outcome, claim+`"outcome":"RESUBMITTED"}`)
+	closed(t, store)
+	var got struct {
+		Records []struct {
+			Kind  string
+			Steps []struct {
+				Step, Found string
+				At          time.Time
+			}
+		}
+	}
+	a.decodes(t, 0, &got, "history", "CLM-real-1")
+	var story []string
+	for _, r := range got.Records {
+		story = append(story, fmt.Sprintf("%s %d steps", r.Kind, len(r.Steps)))
+		for i, s := range r.Steps {
+			if s.Step != contract.StepNames()[i] || s.Found == "" || strings.Contains(s.Found, "%!") || s.At.Year() != 2026 {
+				t.Errorf("%s: step %+v", r.Kind, s)
+			}
+		}
+	}
+	want := "[RETRY 6 steps RETRY 6 steps PERMANENT_ERROR 6 steps MAX_RETRIES_EXCEEDED 6 steps REJECTED 0 steps RESUBMITTED 0 steps]"
+	if fmt.Sprint(story) != want {
+		t.Errorf("got  %v\nwant %s", story, want)
+	}
+	if found := got.Records[0].Steps[3].Found; !strings.HasPrefix(found, "5 min") {
+		t.Errorf("the back-off of the first: %s", found)
+	}
+	check.Same(t, "", unfit(a.must(t, "history", "CLM-real-1"), true), "a line that does not suit a terminal")
+	a.must(t, "audit", "verify")
 }
 
 // noObserver observes nothing.
@@ -75,13 +145,13 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 		}},
 	} {
 		claim := fmt.Sprintf("CLM-1-%d", 5+n)
-		one := job.Job{Key: int64(n + 1), Variables: `{"claimId":"` + claim + `",` + test.variables + `}`, Headers: test.headers}
-		a.decides(t, store, test.policy, known, one)
+		w := a.worker(store, test.policy, known)
+		w.headers, w.key = test.headers, int64(n)
+		w.ask(t, w.decide, `{"claimId":"`+claim+`",`+test.variables+`}`)
 		story := a.must(t, "history", claim)
 		check.Same(t, "", unfit(story, true), "a line that does not suit a terminal")
 		contains(t, test.variables, story, test.want...)
 	}
-	a.must(t, "audit", "verify")
 }
 
 func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
