@@ -14,9 +14,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"time"
 
+	embedded "github.com/fergusstrange/embedded-postgres"
 	"github.com/gofrs/flock"
 	"github.com/xi2/xz"
 )
@@ -40,9 +42,6 @@ var archives = map[string]archive{
 }
 
 const (
-	// repository has the archives. Its library for Go, fergusstrange/embedded-postgres, starts what it fetched before we
-	// could compare the checksum, and as root, which PostgreSQL refuses.
-	repository = "https://repo1.maven.org/maven2"
 	// fetchTimeout bounds the download, and the wait for another process that downloads.
 	fetchTimeout = 10 * time.Minute
 	// lockInterval is how often a lock that another process holds is tried again.
@@ -82,6 +81,13 @@ func fetched(ctx context.Context, cache, repository string) (bin string, err err
 		return "", err
 	}
 	return bin, install(content, dir)
+}
+
+// repository returns the address of the repository that has the archives. The library knows it but does not export it.
+// The library itself is of no use here: it starts what it fetched before we could compare the checksum, and it does so as
+// root, which PostgreSQL refuses.
+func repository() string {
+	return reflect.ValueOf(embedded.DefaultConfig()).FieldByName("binaryRepositoryURL").String()
 }
 
 // download returns the archive once its checksum is as expected.

@@ -14,7 +14,7 @@ import (
 func TestAFetchedServerAnswers(t *testing.T) {
 	cache, err := cacheDir()
 	check.Must(t, err)
-	bin, err := fetched(t.Context(), cache, repository)
+	bin, err := fetched(t.Context(), cache, repository())
 	check.Must(t, err)
 	server, err := startFrom(t.Context(), bin)
 	check.Must(t, err)

@@ -23,7 +23,7 @@ func Programs(ctx context.Context) (bin string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if bin, err = fetched(ctx, cache, repository); err != nil {
+	if bin, err = fetched(ctx, cache, repository()); err != nil {
 		return "", fmt.Errorf("no PostgreSQL is installed (Debian: apt-get install postgresql), and fetching one failed: %w", err)
 	}
 	return bin, nil
