@@ -1,5 +1,4 @@
-# Bare `make` prints what there is. Works with GNU make 3.81 (macOS) and later. No target leaves a process behind,
-# but for `up`, which says so.
+# Bare `make` prints what there is. Works with GNU make 3.81 (macOS) and later. No target leaves a process behind.
 
 GO           ?= go
 FUZZTIME     ?= 10s
@@ -16,15 +15,12 @@ LDFLAGS      := -X hospital.example/analyze-retry/internal/cli.version=$(VERSION
 
 ##@ See it work
 
-.PHONY: demo up down
+.PHONY: demo up
 demo: build ## The sample claims on the engine with the worker, hours in seconds (MODEL=my.bpmn, with its forms: your own)
 	@bin/sandbox demo $(addprefix --model=,$(MODEL)) $(addprefix --claims=,$(CLAIMS))
 
-up: build ## Start the engine and the worker and leave them running
+up: build ## The engine with the worker, to play with, until Ctrl-C
 	@bin/sandbox up
-
-down: build ## Stop what `make up` started
-	@bin/sandbox down
 
 ##@ Build
 

@@ -69,7 +69,7 @@ func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, e
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	served, started := familyTicks(b.server.PID()), time.Now()
-	child, err := process.Start(cmd, false)
+	child, err := process.Start(cmd)
 	if err != nil {
 		return s, err
 	}

@@ -55,7 +55,12 @@ func readClaims(path string) ([]scripted, error) {
 	if len(claims) == 0 {
 		return nil, badInput{fmt.Errorf("%s has no claim", path)}
 	}
-	for _, c := range claims {
+	known := map[string]bool{}
+	for i, c := range claims {
+		if c.Claim == "" || known[c.Claim] {
+			return nil, badInput{fmt.Errorf("%s: claim %d of the file has no number, or that of another: %q", path, i+1, c.Claim)}
+		}
+		known[c.Claim] = true
 		for _, text := range c.People {
 			if _, ok := readAct(text); !ok {
 				return nil, badInput{fmt.Errorf("claim %s: %q is nothing that people do: RESUBMIT why, ABANDON why, variable=value",

@@ -107,7 +107,7 @@ func (o demoOptions) perform(ctx context.Context, script []scripted, m models, p
 		return w, nil, err
 	}
 	fmt.Fprintf(progress, "starting the worker on the engine, its log is %s\n", w.log())
-	running, err := w.run(ctx, address, false)
+	running, err := w.run(ctx, address)
 	if err != nil {
 		return w, nil, err
 	}

@@ -47,7 +47,7 @@ the worker on it. It needs bin/worker next to it (make build) and nothing else.`
 	}
 	root.PersistentFlags().StringVar(&dir, "dir", ".cache", "where logs and data are")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(&dir), newUp(&dir), newDown(&dir), newServe(&dir), newTasks(&dir))
+	root.AddCommand(newDemo(&dir), newUp(&dir))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

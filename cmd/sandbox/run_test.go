@@ -1,16 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,51 +92,69 @@ func TestDemoPlaysModelsOfOnesOwn(t *testing.T) {
 	}
 }
 
+// upped is a `sandbox up` that runs, and the lines that it prints.
+type upped struct {
+	*process.Process
+	lines *bufio.Reader
+}
+
+func up(t *testing.T, args ...string) upped {
+	t.Helper()
+	read, write, err := os.Pipe()
+	check.Must(t, err)
+	t.Cleanup(func() { _ = read.Close() })
+	check.Must(t, read.SetReadDeadline(time.Now().Add(2*time.Minute)))
+	cmd := exec.Command(filepath.Join(binaries, "sandbox"), append(args, "up")...)
+	cmd.Stdout, cmd.Stderr = write, write
+	p, err := process.Start(cmd)
+	_ = write.Close()
+	check.Must(t, err)
+	t.Cleanup(func() { _ = p.Kill() })
+	return upped{p, bufio.NewReader(read)}
+}
+
+// until reads up to a line that has a part, and returns it.
+func (u upped) until(t *testing.T, part string) string {
+	t.Helper()
+	for {
+		line, err := u.lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%q was not printed: %v", part, err)
+		}
+		if strings.Contains(line, part) {
+			return line
+		}
+	}
+}
+
 func TestWhatIsUpComesBackAfterItWasKilled(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	up, addresses := []string{"up"}, map[string]string{}
+	args, addresses := []string{"--dir", t.TempDir()}, map[string]string{}
 	for _, of := range []string{"grpc", "rest", "monitoring", "http"} {
 		address, err := process.FreeAddress()
 		check.Must(t, err)
-		up, addresses[of] = append(up, "--"+of+"-address", address), address
+		args, addresses[of] = append(args, "--"+of+"-address="+address), address
 	}
 	rest := addresses["rest"]
-	do := func(args ...string) string {
-		t.Helper()
-		out, complaint, code := sandbox(t, dir, nil, args...)
-		if code != exitOK {
-			t.Fatalf("%v: exit %d: %s", args, code, complaint)
-		}
-		return out
-	}
-	defer do("down")
-	check.Contains(t, do(up...), slices.Collect(maps.Values(addresses))...)
-	check.Contains(t, do(up...), "It is already up.")
-
+	u := up(t, args...)
+	u.until(t, "http://"+addresses["http"]+"/metrics")
+	u.until(t, "Ctrl-C stops both")
 	post(t, rest, "process-instances", `{"processDefinitionId":"SUB_06","variables":{"claimId":"CLM-001-1"}}`)
 	submit := activate(t, rest, "submit-claim")
 	post(t, rest, "jobs/"+submit+"/error", `{"errorCode":"FAILED","variables":{"submissionError":"INSURANCE_EXPIRED"}}`)
 	post(t, rest, "jobs/"+activate(t, rest, "notify-team")+"/completion", `{}`)
-	before := do("tasks")
-	check.Contains(t, before, "Task_CorrectData", "registration")
+	waits := u.until(t, "Task_CorrectData for registration")
+	check.Must(t, u.Kill())
 
-	h, err := open(dir)
-	check.Must(t, err)
-	check.Must(t, h.engine().Kill())
-	_, complaint, code := sandbox(t, dir, nil, "tasks")
-	check.Same(t, exitFailure, code, "exit code while the engine is away")
-	check.Contains(t, complaint, "nothing is running")
-	do(up...)
-	check.Same(t, before, do("tasks"), "open tasks after the kill")
-
-	key, _, _ := strings.Cut(strings.Split(before, "\n")[1], " ")
+	u = up(t, args...)
+	check.Same(t, waits, u.until(t, "Task_CorrectData"), "the task that waits")
+	key := strings.Fields(waits)[0]
 	post(t, rest, "user-tasks/"+key+"/completion", `{"variables":{"manualDecision":"RESUBMIT","justification":"carteira renovada"}}`)
 	post(t, rest, "jobs/"+activate(t, rest, "submit-claim")+"/completion", `{}`)
-	check.Same(t, "No user task waits.\n", do("tasks"), "open tasks at the end")
-
-	check.Contains(t, do("down"), "Stopped the worker and the engine.")
-	check.Same(t, "Nothing is running.\n", do("down"), "down again")
+	byItself, err := u.Stop(t.Context(), time.Minute)
+	if !byItself || err != nil || u.Err() != nil {
+		t.Errorf("ended by itself: %v, %v, %v", byItself, err, u.Err())
+	}
 }
 
 func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
@@ -147,14 +164,16 @@ func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
 		"- {claim: CLM-1-1, answers: [TIMEOUT], people: [ABANDON], end: ABANDONED}\n"), 0o600))
 	unknown := filepath.Join(dir, "unknown.yaml")
 	check.Must(t, os.WriteFile(unknown, []byte("- {claim: CLM-1-1, answer: [OK]}\n"), 0o600))
+	doubled := filepath.Join(dir, "doubled.yaml")
+	check.Must(t, os.WriteFile(doubled, []byte("- {claim: CLM-1-1, answers: [OK]}\n- {claim: CLM-1-1, answers: [OK]}\n"), 0o600))
 	for _, c := range []struct {
 		args []string
 		code int
 		says []string
 	}{
-		{[]string{"down", "now"}, exitUsage, []string{`unknown command "now" for "sandbox down"`}},
-		{[]string{"tasks"}, exitFailure, []string{"nothing is running"}},
-		{[]string{"up", "--http-address", "192.0.2.1:1"}, exitFailure, []string{"choose another address"}},
+		{[]string{"up", "now"}, exitUsage, []string{`unknown command "now" for "sandbox up"`}},
+		{[]string{"up", "--rest-address", "192.0.2.1:1"}, exitFailure, []string{"choose other addresses"}},
+		{[]string{"demo", "--claims", doubled}, exitUsage, []string{`claim 2 of the file has no number, or that of another: "CLM-1-1"`}},
 		{[]string{"demo", "--claims", "no-such.yaml"}, exitUsage, []string{"open no-such.yaml"}},
 		{[]string{"demo", "--claims", unknown}, exitUsage, []string{"line 1: field answer not found"}},
 		{

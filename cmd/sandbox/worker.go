@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	// startTimeout bounds the wait for an engine or a worker that has just been started. A tenth of a second
-	// is usual.
+	// startTimeout bounds the wait for a worker that has just been started. A tenth of a second is usual.
 	startTimeout = time.Minute
 	// stopGrace is how long a worker may take to finish its jobs.
 	stopGrace = 40 * time.Second
@@ -121,15 +120,13 @@ func (w worker) deploy(ctx context.Context, files ...string) error {
 	return nil
 }
 
-// run starts a worker, which outlives us if it is detached, and returns when it is ready.
-func (w worker) run(ctx context.Context, httpAddress string, detach bool) (*process.Process, error) {
+// run starts a worker and returns when it is ready.
+func (w worker) run(ctx context.Context, httpAddress string) (*process.Process, error) {
 	cmd := w.command(context.WithoutCancel(ctx), "run")
 	cmd.Env = append(cmd.Env, "RETRY_HTTP_ADDRESS="+httpAddress)
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	running, err := process.Serve(ctx, cmd, w.log(), detach, func(ctx context.Context) bool {
-		return isReady(ctx, httpAddress)
-	})
+	running, err := process.Serve(ctx, cmd, w.log(), func(ctx context.Context) bool { return isReady(ctx, httpAddress) })
 	if err != nil {
 		return nil, fmt.Errorf("start the worker: %w", err)
 	}

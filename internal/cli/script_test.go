@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +117,7 @@ func masked(text string, args []string) string {
 //	hospital [kind]  a broker, and a store whose stopped and waiting claims can be sent again
 //	tamper SQL...    changes the file of the store, past everything that guards the records
 //	ready [reason]   a worker that answers /readyz
+//	exits CODE CMD...  like "! exec", with the exit code
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -140,6 +143,12 @@ func TestScripts(t *testing.T) {
 			"tamper": func(ts *testscript.TestScript, _ bool, statements []string) {
 				a := &archive{path: strings.TrimPrefix(ts.Getenv("RETRY_DATABASE_URL"), "sqlite://")}
 				a.tamper(t, statements...)
+			},
+			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
+				var exit *exec.ExitError
+				if err := ts.Exec(args[1], args[2:]...); !errors.As(err, &exit) || strconv.Itoa(exit.ExitCode()) != args[0] {
+					ts.Fatalf("got %v, want exit status %s", err, args[0])
+				}
 			},
 			"ready": func(ts *testscript.TestScript, _ bool, args []string) {
 				setAll(ts, []string{"RETRY_HTTP_ADDRESS=" + serveReady(t, strings.Join(args, " "))})

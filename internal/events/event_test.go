@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
@@ -25,23 +25,18 @@ import (
 const schemas = "../../docs/events"
 
 // schema is the published schema of a type, and its example.
-func schema(t *testing.T, kind string) (*jsonschema.Schema, any) {
+func schema(t *testing.T, kind string) (*jsonschema.Resolved, any) {
 	t.Helper()
-	s, err := os.ReadFile(filepath.Join(schemas, kind+".schema.json"))
+	file, err := os.ReadFile(filepath.Join(schemas, kind+".schema.json"))
 	check.Must(t, err)
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(s))
+	var s jsonschema.Schema
+	check.Must(t, json.Unmarshal(file, &s))
+	resolved, err := s.Resolve(nil)
 	check.Must(t, err)
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	name := "urn:analyze-retry:schema:" + kind
-	check.Must(t, compiler.AddResource(name, document))
-	compiled, err := compiler.Compile(name)
-	check.Must(t, err)
-	examples, _ := document.(map[string]any)["examples"].([]any)
-	if len(examples) != 1 {
-		t.Fatalf("the schema of %s has %d examples, want one", kind, len(examples))
+	if len(s.Examples) != 1 {
+		t.Fatalf("the schema of %s has %d examples, want one", kind, len(s.Examples))
 	}
-	return compiled, examples[0]
+	return resolved, s.Examples[0]
 }
 
 // fits fails the test unless the event is valid by the schema of its type, and returns it parsed.
@@ -62,9 +57,8 @@ func fromRecord(t *testing.T, r *audit.Record) events.Event {
 	return event
 }
 
-func parse(t check.TB, s []byte) any {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(s))
-	check.Must(t, err)
+func parse(t check.TB, s []byte) (value any) {
+	check.Must(t, json.Unmarshal(s, &value))
 	return value
 }
 

@@ -29,8 +29,8 @@ type Observer interface {
 type Options struct {
 	Logger   *zap.Logger
 	Observer Observer
-	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is published once a
-	// day, and whenever this process begins to lead. If it is nil, no such event is.
+	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is published every
+	// hour, and whenever this process begins to lead. If it is nil, no such event is.
 	Heads func(context.Context) (Event, error)
 }
 
@@ -50,7 +50,7 @@ const (
 	stopGrace = 2 * time.Second
 	// headsEvery is how often the leader publishes the heads, and headsTimeout bounds one try, because the events of
 	// claims wait for it.
-	headsEvery   = 24 * time.Hour
+	headsEvery   = time.Hour
 	headsTimeout = 3 * time.Second
 )
 

@@ -94,7 +94,7 @@ func (r *rig) failsSyncs(pid int) (heal func() (failed int)) {
 	output := filepath.Join(r.TempDir(), "strace")
 	cmd := exec.CommandContext(r.Context(), "strace", "-f", "-p", strconv.Itoa(pid), "-o", output,
 		"-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", "-e", "signal=none")
-	strace, err := process.Start(cmd, false)
+	strace, err := process.Start(cmd)
 	r.must(err)
 	failed := func() int {
 		text, _ := os.ReadFile(output) // it is not there yet

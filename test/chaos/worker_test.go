@@ -45,7 +45,7 @@ func (r *rig) launch(settings ...string) *worker {
 		"RETRY_DATABASE_URL=" + r.url, "RETRY_AUDIT_KEY_FILE=" + r.keyFile, "RETRY_JOB_TIMEOUT=5s",
 	}, settings...)
 	cmd.Stdout, cmd.Stderr = log, log
-	w.Process, err = process.Start(cmd, false)
+	w.Process, err = process.Start(cmd)
 	r.must(err)
 	r.Cleanup(func() {
 		r.check(w.Kill())

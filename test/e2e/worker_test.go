@@ -57,7 +57,7 @@ func (s *scene) startWorker(settings ...string) *worker {
 	store := filepath.Join(s.broker.Dir(), "analyze-retry.db")
 	cmd.Env = append(append(cmd.Env, "RETRY_HTTP_ADDRESS=127.0.0.1:0", "RETRY_DATABASE_URL=sqlite://"+store), settings...)
 	cmd.Stdout, cmd.Stderr = log, log
-	w.Process, err = process.Start(cmd, false)
+	w.Process, err = process.Start(cmd)
 	s.must(err)
 	s.Cleanup(w.end)
 	return w

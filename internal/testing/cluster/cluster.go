@@ -69,11 +69,6 @@ func Start(o Options) (c *Cluster, err error) {
 	return c, nil
 }
 
-// Attach refers to an engine that another process runs in a directory.
-func Attach(dir string, at gateway.Addresses) *Cluster {
-	return &Cluster{at: at, dir: dir, records: recordLog{path: gateway.RecordsFile(dir)}}
-}
-
 // FromEnv returns the cluster that the environment names, nil where it names none. The error names what is missing.
 func FromEnv() (*Cluster, error) {
 	address := os.Getenv(EnvAddress)

@@ -29,7 +29,7 @@ func (s *Server) launch(ctx context.Context) error {
 		// In the data directory, so that a killed server leaves nothing in /dev/shm.
 		"-c", "dynamic_shared_memory_type=mmap",
 		"-c", "log_line_prefix=%m [%p] %u@%d ")
-	started, err := process.Serve(ctx, cmd, s.LogFile(), false, func(ctx context.Context) bool {
+	started, err := process.Serve(ctx, cmd, s.LogFile(), func(ctx context.Context) bool {
 		conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
 		return err == nil && conn.Close(ctx) == nil
 	})

@@ -124,7 +124,7 @@ func (r *RabbitMQ) prepare() error {
 	epmd := exec.Command("epmd", "-port", mapper, "-address", "127.0.0.1")
 	epmd.Env = r.env
 	epmd.Dir = r.dir
-	if r.mapper, err = process.Start(epmd, false); err != nil {
+	if r.mapper, err = process.Start(epmd); err != nil {
 		return fmt.Errorf("start Erlang's port mapper: %w", err)
 	}
 	return nil
@@ -134,7 +134,7 @@ func (r *RabbitMQ) prepare() error {
 func (r *RabbitMQ) launch(ctx context.Context) (err error) {
 	cmd := exec.Command(r.program, "-noinput")
 	cmd.Env, cmd.Dir = r.env, r.dir
-	r.server, err = process.Serve(ctx, cmd, filepath.Join(r.dir, "server.log"), false, func(context.Context) bool {
+	r.server, err = process.Serve(ctx, cmd, filepath.Join(r.dir, "server.log"), func(context.Context) bool {
 		conn, err := amqp.Dial(r.URL())
 		return err == nil && conn.Close() == nil
 	})

@@ -5,9 +5,6 @@ package process
 import "syscall"
 
 // attributes cannot tie the child's life to ours here: a parent that is killed leaves its child behind.
-func attributes(detach bool) *syscall.SysProcAttr {
-	if detach {
-		return &syscall.SysProcAttr{Setsid: true}
-	}
+func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -1,37 +1,31 @@
-// Package process starts a program in a process group of its own, finds it again from another process, and ends it.
-// It belongs to the development tools: brokers and workers that a test or the sandbox runs.
+// Package process starts a program in a process group of its own and ends it. It belongs to the development tools:
+// servers and workers that a test or the sandbox runs.
 package process
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
-// pollInterval is how often a process that is not our child is looked at while waiting for its end.
+// pollInterval is how often a server is asked while waiting until it is ready.
 const pollInterval = 50 * time.Millisecond
 
-// Process is a running program, either started here ([Start]) or by an earlier process ([Attach]).
+// Process is a program that was started by [Start].
 type Process struct {
-	pid    int
-	marker string
-	// done and err belong to processes started here: err may be read once done is closed. done is nil for the others.
-	done chan struct{}
-	err  error
+	pid  int
+	done chan struct{} // closed when it has ended
+	err  error         // to be read once done is closed
 }
 
 // Start runs cmd as the leader of a new process group. It dies with this process where the system can see to that
-// (Linux; not its children), unless detach is set: then it gets a session of its own and outlives us. Of the command's
-// own system attributes only the user (Credential) counts.
-func Start(cmd *exec.Cmd, detach bool) (*Process, error) {
-	attr := attributes(detach)
+// (Linux; not its children). Of the command's own system attributes only the user (Credential) counts.
+func Start(cmd *exec.Cmd) (*Process, error) {
+	attr := attributes()
 	if cmd.SysProcAttr != nil {
 		attr.Credential = cmd.SysProcAttr.Credential
 	}
@@ -59,20 +53,11 @@ func Start(cmd *exec.Cmd, detach bool) (*Process, error) {
 	return p, nil
 }
 
-// Attach refers to a process that another one started. marker is a text in its command line, which distinguishes it from
-// a stranger that got the same number later. A process without it counts as ended, as does any if marker is empty.
-func Attach(pid int, marker string) *Process {
-	return &Process{pid: pid, marker: marker}
-}
-
 // PID returns the number of the process, which is also that of its group.
 func (p *Process) PID() int { return p.pid }
 
 // Alive reports whether the process still runs.
 func (p *Process) Alive() bool {
-	if p.done == nil {
-		return p.marker != "" && strings.Contains(commandLine(p.pid), p.marker)
-	}
 	select {
 	case <-p.done:
 		return false
@@ -81,9 +66,9 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Err returns how a process that was started here has ended: nil while it runs or when it exited with 0.
+// Err returns how the process has ended: nil while it runs or when it exited with 0.
 func (p *Process) Err() error {
-	if p.done == nil || p.Alive() {
+	if p.Alive() {
 		return nil
 	}
 	return p.err
@@ -91,24 +76,12 @@ func (p *Process) Err() error {
 
 // Wait returns when the process has ended, or with the context's error.
 func (p *Process) Wait(ctx context.Context) error {
-	if p.done != nil {
-		select {
-		case <-p.done:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for p.Alive() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // Signal sends sig to the process group. A process that has already ended is not an error.
@@ -142,16 +115,4 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) (bool, error) {
 		return true, nil
 	}
 	return false, p.Kill()
-}
-
-// commandLine returns the arguments of a process, or "" where it is gone. A zombie has none either.
-func commandLine(pid int) string {
-	if raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline"); err == nil {
-		return strings.ReplaceAll(string(raw), "\x00", " ")
-	}
-	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
-	if err != nil {
-		return ""
-	}
-	return string(out)
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 func beParent() {
 	cmd := exec.Command("sh", "-c", "echo $$; exec sleep 1000")
 	cmd.Stdout = os.Stdout
-	if _, err := Start(cmd, os.Getenv("PROCESS_TEST_PARENT") == "detached"); err != nil {
+	if _, err := Start(cmd); err != nil {
 		fmt.Fprintln(os.Stdout, err)
 	}
 	select {}
@@ -50,7 +50,7 @@ func start(t *testing.T, script string) shell {
 	check.Must(t, read.SetReadDeadline(time.Now().Add(20*time.Second)))
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Stdout = write
-	p, err := Start(cmd, false)
+	p, err := Start(cmd)
 	_ = write.Close()
 	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Kill() })
@@ -98,16 +98,16 @@ func TestStopEndsAProcessAndItsChildren(t *testing.T) {
 func TestServeFailsWithTheEndOfTheLog(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	never := func(context.Context) bool { return false }
-	_, err := Serve(t.Context(), exec.Command("sh", "-c", "echo the disk is full; exit 3"), log, false, never)
+	_, err := Serve(t.Context(), exec.Command("sh", "-c", "echo the disk is full; exit 3"), log, never)
 	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := Serve(ctx, exec.Command("sleep", "1000"), log, false, never); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := Serve(ctx, exec.Command("sleep", "1000"), log, never); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Serve(t.Context(), exec.Command("/no/such/program"), log, false, never); err == nil {
+	if _, err := Serve(t.Context(), exec.Command("/no/such/program"), log, never); err == nil {
 		t.Error("a program that is missing is no error")
 	}
 }

@@ -14,14 +14,14 @@ var ErrEnded = errors.New("it has ended")
 
 // Serve starts a server, as [Start] does, and returns once ready reports that it answers. What it prints is appended to the
 // log, the end of which is part of an error.
-func Serve(ctx context.Context, cmd *exec.Cmd, logFile string, detach bool, ready func(context.Context) bool) (*Process, error) {
+func Serve(ctx context.Context, cmd *exec.Cmd, logFile string, ready func(context.Context) bool) (*Process, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open its log: %w", err)
 	}
 	defer log.Close() // the server has its own handle on it
 	cmd.Stdout, cmd.Stderr = log, log
-	p, err := Start(cmd, detach)
+	p, err := Start(cmd)
 	if err != nil {
 		return nil, err
 	}
