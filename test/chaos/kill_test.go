@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // The guards: a decision is synced to the store before it is answered, and a job that comes again gets what is stored. Seen
@@ -34,7 +34,7 @@ func TestKilledWorkerLosesNothingAndDecidesNothingTwice(t *testing.T) {
 				w.kills()
 				commit()
 			case 1: // after the commit, before the answer
-				r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToServer: true}})
+				r.proxy.Set(proxy.Faults{Hole: [2]bool{proxy.ToServer: true}})
 				r.until("decisions are stored whose answers are not sent", func() bool { return len(r.records()) > r.done() })
 				w.kills()
 				r.proxy.ResetAll()

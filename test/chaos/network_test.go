@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // The guards are the job loop, which takes any failure of a poll or an answer for one that passes, and the growing pauses
@@ -14,18 +14,18 @@ import (
 func TestAbsentGatewayIsWaitedForQuietly(t *testing.T) {
 	r := newRig(t, inSQLite, false, "")
 	w := r.warm()
-	refused, began := r.proxy.Counts().Refused, time.Now()
+	refused, began := r.proxy.Did().Refused, time.Now()
 	r.proxy.Set(proxy.Faults{Refuse: true})
 	r.happened(r.proxy.ResetAll(), "connections reset")
 	w.answersStatus("/readyz", http.StatusServiceUnavailable)
 	w.answersStatus("/healthz", http.StatusOK)
 	r.pass(10 * time.Second)
 	// The first dials follow one another from 50 ms up; from 5 s on it is one every 4 to 6 s.
-	dials := r.proxy.Counts().Refused - refused
-	if most := int64(12 + time.Since(began)/(4*time.Second)); dials > most {
+	dials := r.proxy.Did().Refused - refused
+	if most := int(12 + time.Since(began)/(4*time.Second)); dials > most {
 		t.Errorf("%d dials, want at most %d", dials, most)
 	}
-	r.happened(int(dials), "dials refused")
+	r.happened(dials, "dials refused")
 	r.proxy.Set(proxy.Faults{})
 	w.answersStatus("/readyz", http.StatusOK)
 

@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/process"
-	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // queue is a Kafka in this process that the workers reach by a proxy. They make its topic.

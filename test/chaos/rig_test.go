@@ -20,8 +20,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
-	"hospital.example/analyze-retry/test/chaos/proxy"
 	"hospital.example/analyze-retry/test/suite"
 )
 
@@ -316,9 +316,9 @@ func (r *rig) alive() []*worker {
 // losesReplies has a proxy swallow what comes back until it has swallowed some, and resets the connections.
 func (r *rig) losesReplies(p *proxy.Proxy) {
 	r.Helper()
-	before := p.Counts().Swallowed[proxy.ToClient]
-	p.Set(proxy.Faults{Swallow: [2]bool{proxy.ToClient: true}})
-	r.until("replies are swallowed", func() bool { return p.Counts().Swallowed[proxy.ToClient] > before })
+	before := p.Did().Swallowed
+	p.Set(proxy.Faults{Swallow: true})
+	r.until("replies are swallowed", func() bool { return p.Did().Swallowed > before })
 	p.Set(proxy.Faults{})
 	p.ResetAll()
 }
@@ -327,7 +327,7 @@ func (r *rig) losesReplies(p *proxy.Proxy) {
 func (r *rig) losesPolls() {
 	r.Helper()
 	activated := r.look().activated
-	r.proxy.Set(proxy.Faults{BlackHole: [2]bool{proxy.ToClient: true}})
+	r.proxy.Set(proxy.Faults{Hole: [2]bool{proxy.ToClient: true}})
 	r.submit(5)
 	r.until("the broker gives jobs to the dead connection", func() bool { return r.look().activated > activated })
 	r.proxy.ResetAll()

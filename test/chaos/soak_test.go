@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
-	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // soak is the stage of TestSoak: two replicas on PostgreSQL, with a queue.
@@ -51,10 +51,10 @@ var soakFaults = []struct {
 	}},
 	{"poll lost", func(s *soak) { s.losesPolls() }},
 	{"reply cut", func(s *soak) {
-		cut := s.proxy.Counts().Cut[proxy.ToClient]
-		s.proxy.Set(proxy.Faults{CutAfter: [2]int64{proxy.ToClient: 1 + s.random.Int64N(2000)}})
+		cut := s.proxy.Did().Cut[proxy.ToClient]
+		s.proxy.Set(proxy.Faults{CutAfter: [2]int{proxy.ToClient: 1 + s.random.IntN(2000)}})
 		s.proxy.ResetAll() // bytes are counted from the beginning of a connection
-		s.until("a reply is cut", func() bool { return s.proxy.Counts().Cut[proxy.ToClient] > cut })
+		s.until("a reply is cut", func() bool { return s.proxy.Did().Cut[proxy.ToClient] > cut })
 		s.proxy.Set(proxy.Faults{})
 	}},
 	{"replies swallowed", func(s *soak) { s.losesReplies(s.proxy) }},

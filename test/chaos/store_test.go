@@ -15,7 +15,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/process"
-	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // losesStore breaks the store of a worker at work, and waits until the worker knows, lives, and neither takes nor answers a
@@ -164,7 +164,7 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAway(t *testing.T) {
 	w.answersStatus("/readyz", http.StatusOK)
 	r.untilDone()
 
-	w.losesStore(func() { way.Set(proxy.Faults{BlackHole: [2]bool{true, true}}) })
+	w.losesStore(func() { way.Set(proxy.Faults{Hole: [2]bool{true, true}}) })
 	way.ResetAll()
 	way.Set(proxy.Faults{})
 	w.answersStatus("/readyz", http.StatusOK)
@@ -175,5 +175,5 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAway(t *testing.T) {
 	commit()
 	w.answersStatus("/readyz", http.StatusOK)
 	invariants(r)
-	r.happened(int(way.Counts().BlackHoled[proxy.ToServer]), "connections half-open")
+	r.happened(way.Did().Held, "connections half-open")
 }

@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
-	"hospital.example/analyze-retry/test/chaos/proxy"
+	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // through is the URL by way of a proxy.
@@ -45,7 +45,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	const batch = 3
 	job := 0
 	for _, direction := range []proxy.Direction{proxy.ToServer, proxy.ToClient} {
-		for n := int64(50); n < 6000; n += 150 {
+		for n := 50; n < 6000; n += 150 {
 			postgres.Reconnect(s)
 			faults := proxy.Faults{}
 			faults.CutAfter[direction] = n
@@ -62,7 +62,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 			job += batch
 		}
 	}
-	cut := p.Counts().Cut
+	cut := p.Did().Cut
 	if cut[proxy.ToServer] < 10 || cut[proxy.ToClient] < 10 {
 		t.Errorf("too few connections were cut: %v", cut)
 	}
