@@ -44,17 +44,6 @@ func TestHelpIsShortAndFitsATerminal(t *testing.T) {
 	}
 }
 
-// The scripts show what is said.
-func TestMistakeHasExitCode2(t *testing.T) {
-	for _, args := range []string{
-		"explian", "audit verfy", "run now", "explain --foo", "explain", "history", "kpi --since 7", "kpi --month 2999-05", "claims --state x",
-		"simulate --outage 3", "explain --error x --policy none.yaml", "policies lint none.yaml", "models lint none.bpmn", "report --format pdf", "redrive --rate 10",
-	} {
-		with().fails(t, 2, "worker", strings.Fields(args)...)
-	}
-	with("RETRY_LOG_LEVEL=loud").fails(t, 2, "the configuration has 1 fault", "claims")
-}
-
 func TestStoppedCommandReportsWhatItChanged(t *testing.T) {
 	a := archived(t, week())
 	reports := func(want string, args ...string) {

@@ -19,11 +19,8 @@ import (
 // binary is the worker under test.
 var binary string
 
-// lanes run tests next to each other: most of the time a test waits.
-var lanes = suite.NewLanes(3, nil)
-
 func TestMain(m *testing.M) {
-	os.Exit(suite.Run("chaos", func(dir string) (int, error) {
+	os.Exit(suite.Run("chaos", 3, func(dir string) (int, error) {
 		binary = filepath.Join(dir, "worker")
 		if err := suite.BuildWorker(binary); err != nil {
 			return 1, err

@@ -25,7 +25,7 @@ func (s *scene) failsInDoubt(claimID string, checks any) *claim {
 }
 
 func TestInsurerIsAskedBeforeAClaimInDoubtIsSentAgain(t *testing.T) {
-	s := atSharedBroker(t)
+	s := withoutWorker(t)
 	s.failsInDoubt("CLM-E2E-16-1", nil).submission() // the process does not want the question
 
 	received := s.failsInDoubt("CLM-E2E-16-2", true)
@@ -44,7 +44,7 @@ func TestInsurerIsAskedBeforeAClaimInDoubtIsSentAgain(t *testing.T) {
 
 // Nobody knows whether the insurer has the claim, so it is not sent. The same error is analyzed again, which counts.
 func TestStatusThatCannotBeAskedIsAskedAgainUntilRetriesAreUsed(t *testing.T) {
-	s := atSharedBroker(t)
+	s := withoutWorker(t)
 	claim := s.failsInDoubt("CLM-E2E-19-1", true)
 	claim.task(checkStatus).throw("UNREACHABLE", vars{"submissionError": "an error of the question"})
 	again := maps.Clone(inDoubt)
@@ -58,7 +58,7 @@ func TestStatusThatCannotBeAskedIsAskedAgainUntilRetriesAreUsed(t *testing.T) {
 }
 
 func TestInsurerIsAskedAboutADuplicateBeforeRegistration(t *testing.T) {
-	s := onSharedBroker(t)
+	s := withWorker(t)
 	duplicate := func(claimID string) *claim {
 		claim := s.start("SUB_06", vars{"claimId": claimID, "checkStatus": true, "claimReceived": true})
 		claim.submissionFails("DUPLICATE_CLAIM")

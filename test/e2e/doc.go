@@ -4,5 +4,5 @@
 // What the tests claim about an outcome is what the cluster holds: the jobs that follow, the records it exported, its
 // variables, never what the worker says about itself.
 //
-// Tests run next to each other, each in a lane with an engine of its own, whose clock it moves.
+// Tests run next to each other, each on an engine of its own, whose clock it moves.
 package e2e

@@ -11,7 +11,7 @@ import (
 )
 
 func TestCallingProcessCatchesWhatStopsTheRetries(t *testing.T) {
-	s := onSharedBroker(t)
+	s := withWorker(t)
 	s.must(s.broker.Deploy(t.Context(), "../../examples/caller.bpmn"))
 
 	exhausted := s.start("CallerExampleProcess", vars{"claimId": "CLM-E2E-12-2", "retryCount": 0})

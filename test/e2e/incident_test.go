@@ -6,7 +6,7 @@ import (
 )
 
 func TestInvalidInputIsAnIncidentUntilCorrected(t *testing.T) {
-	s := onSharedBroker(t)
+	s := withWorker(t)
 	claim := s.submits("123.456.789-09") // a patient's CPF in the place of the claim's number
 	claim.submissionFails(" ")
 
@@ -42,7 +42,7 @@ func isOfInvalidInput(t *testing.T, incident event) {
 
 // A gateway cannot deliver a job with such a variable, nor the other jobs of its batch.
 func TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn(t *testing.T) {
-	s := atSharedBroker(t)
+	s := withoutWorker(t)
 	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
 	poison := s.startRaw("OneTask", `{"claimId":"CLM-E2E-13-1","submissionError":`+deep+`}`)
 	var others []*claim

@@ -8,7 +8,7 @@ import (
 // A mapping of the analysis task hides the count that the worker returns, so that the process brings 0 at every try, without
 // even a wait between them. The claim is stopped all the same.
 func TestAModelThatLosesItsCountDoesNotLoopForEver(t *testing.T) {
-	s := onSharedBroker(t)
+	s := withWorker(t)
 	for i, mapping := range []string{
 		`<zeebe:output source="=shouldRetry" target="shouldRetry" />`,
 		`<zeebe:input source="=retryCount" target="retryCount" />`,

@@ -18,13 +18,13 @@ import (
 var binary, logs string
 
 func TestMain(m *testing.M) {
-	os.Exit(suite.Run("e2e", func(dir string) (int, error) {
+	os.Exit(suite.Run("e2e", 8, func(dir string) (int, error) {
 		binary, logs = filepath.Join(dir, "worker"), dir
 		if err := suite.BuildWorker(binary); err != nil {
 			return 1, err
 		}
 		code := m.Run()
-		return code, errors.Join(lanes.Close(), findInLogs("panic", "DATA RACE"), goleak.Find())
+		return code, errors.Join(findInLogs("panic", "DATA RACE"), goleak.Find())
 	}))
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func TestClaimResubmittedByBillingCountsFromTheStart(t *testing.T) {
-	s := onSharedBroker(t)
+	s := withWorker(t)
 	claim := s.submits("CLM-E2E-11-2")
 	claim.isExhaustedBy("NETWORK_ERROR")
 	claim.notifies("billing").holds(vars{

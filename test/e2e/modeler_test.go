@@ -11,7 +11,7 @@ import (
 )
 
 // modeler starts a script of tools/models, which draws models in Camunda's modeler into a folder, and returns what waits for it. No
-// script needs a broker: start it before the test waits for its lane.
+// script needs a broker: start it before [newBroker] waits for other tests.
 func modeler(t *testing.T, script, folder string) (drawn func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -13,7 +13,7 @@ import (
 func TestProcessWiredByThePageRuns(t *testing.T) {
 	folder := t.TempDir()
 	drawn := modeler(t, "steps.mjs", folder)
-	s := onSharedBroker(t)
+	s := withWorker(t)
 	drawn()
 	for _, form := range []string{"review-claim", "correct-data"} {
 		s.must(s.broker.Deploy(t.Context(), "../../bpmn/"+form+".form"))

@@ -22,7 +22,7 @@ type office struct {
 // atTheOffice sets that scene; the worker has further settings if there are any.
 func atTheOffice(t *testing.T, settings ...string) *office {
 	t.Helper()
-	o := &office{scene: atSharedBroker(t), store: "RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "store.db")}
+	o := &office{scene: withoutWorker(t), store: "RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "store.db")}
 	o.worker = o.startWorker(append(settings, o.store)...)
 	return o
 }

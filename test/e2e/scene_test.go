@@ -24,10 +24,10 @@ type scene struct {
 	since int64
 }
 
-// atSharedBroker sets the scene of an ordinary case, without a worker.
-func atSharedBroker(t *testing.T) *scene {
+// withoutWorker sets the scene.
+func withoutWorker(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{T: t, broker: lanes.Take(t, false).Broker(t)}
+	s := &scene{T: t, broker: newBroker(t)}
 	records, err := s.broker.Records()
 	s.must(err)
 	if len(records) > 0 {
@@ -36,11 +36,11 @@ func atSharedBroker(t *testing.T) *scene {
 	return s
 }
 
-// onSharedBroker sets the scene of an ordinary case, with one worker. The worker is not asked whether it is ready: for up
+// withWorker sets the scene with one worker. The worker is not asked whether it is ready: for up
 // to a minute after its clock was moved Camunda's broker calls its partition unhealthy, though it works on.
-func onSharedBroker(t *testing.T) *scene {
+func withWorker(t *testing.T) *scene {
 	t.Helper()
-	s := atSharedBroker(t)
+	s := withoutWorker(t)
 	s.startWorker()
 	return s
 }

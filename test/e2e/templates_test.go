@@ -11,7 +11,7 @@ import (
 func TestModelsMadeOfElementTemplatesRun(t *testing.T) {
 	folder := t.TempDir()
 	drawn := modeler(t, "apply.mjs", folder)
-	s := atSharedBroker(t)
+	s := withoutWorker(t)
 	drawn()
 	worker := s.startWorker()
 	forms, err := filepath.Glob("../../bpmn/*.form")

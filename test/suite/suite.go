@@ -12,17 +12,17 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 )
 
 // SetupTimeout bounds what a suite makes before its tests: a first run compiles everything.
 const SetupTimeout = 15 * time.Minute
 
-// Run runs a suite of this name in a directory that goes with it, and returns the exit code: the one that run
-// returns, or 1 where it fails, which is printed.
-func Run(name string, run func(dir string) (code int, err error)) (code int) {
-	// How many tests run at a time is for the lanes to say, and the tests that wait for one count here too.
-	err := flag.Set("test.parallel", "1000")
+// Run runs a suite of this name, so many of its tests at a time, in a directory that goes with it. It returns the exit
+// code: the one that run returns, or 1 where it fails, which is printed.
+func Run(name string, parallel int, run func(dir string) (code int, err error)) (code int) {
+	err := flag.Set("test.parallel", strconv.Itoa(parallel))
 	var dir string
 	if err == nil {
 		dir, err = os.MkdirTemp("", name+"-")
