@@ -185,10 +185,9 @@ lint-models: $(MODEL_TOOLS) ## The models, forms and element templates, by the r
 ##@ Generated files
 
 .PHONY: generate pictures
-generate: ## Policies schema, settings, metrics, expected schema, and what the chart renders
+generate: ## Policies schema, settings, metrics, and what the chart renders
 	$(GO) generate ./internal/policy
 	$(GO) test -count=1 ./internal/config ./internal/metrics -update
-	$(GO) test -count=1 -run ExpectedSchema ./internal/audit/postgres -update
 	cd deploy && $(GO) test -count=1 ./helm -update
 
 pictures: $(MODEL_TOOLS) ## The pictures of the models and the forms (needs Node 20 and Chromium)

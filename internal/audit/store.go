@@ -158,10 +158,10 @@ func (e *HeldError) Error() string {
 	return e.Store + " is in use by another process (fuser -v shows which); SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several"
 }
 
-// NewerSchema returns the error about a store that a newer worker wrote, by the versions of the schema that it has and that
-// this worker knows.
-func NewerSchema(has, knows int64) error {
-	return fmt.Errorf("the audit store has schema version %d, but this worker knows versions up to %d only: run the newer worker, or restore a backup from before its first start", has, knows)
+// WrongSchema returns the error about a store of another version of the worker, by the versions of the schema that it has and
+// that this worker knows.
+func WrongSchema(has, knows int64) error {
+	return fmt.Errorf("the audit store has schema version %d, and this worker knows version %d only: run the worker that made it, or begin a new store with a key of its own", has, knows)
 }
 
 // WrongKey returns the error about a store that was made with another key, by the IDs of the two.

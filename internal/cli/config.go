@@ -96,8 +96,8 @@ there are faults in it, all of them are printed instead and the exit code is 2.
 
 An empty variable counts as unset. An unknown name that begins with RETRY_ is a
 fault. Some settings have other names too, which Camunda's clients read; two
-names with different values are a fault. Names that only other clients read are
-warned of. What is secret can also come from a file, whose path NAME_FILE holds.
+names with different values are a fault. What is secret can also come from a
+file, whose path NAME_FILE holds.
 
 --credentials takes the file that Camunda's console has to download for a client
 of a SaaS cluster: lines of export NAME='value'. No shell runs it. It sets what

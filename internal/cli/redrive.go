@@ -183,7 +183,7 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR, else the\nsystem user where that is a person)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
 	flags.BoolVar(&o.wait, "wait", false, "keep schedule and count: wait as the policy says")
-	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule that classified the error")
+	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule of the error, or the code it found")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
 	o.since = sinceFlag(command, "7d", "how far back to look")

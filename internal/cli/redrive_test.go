@@ -263,6 +263,7 @@ func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 		"--rule transient.504 --force":    {usedUp: "planned"},
 		"--status waiting":                {due: "planned", doubtful: "planned"},
 		"--status waiting --rule unknown": {doubtful: "planned"},
+		"--rule timeout":                  {due: "planned"},
 		"--policy tiss --since 1h":        {due: "planned", doubtful: "planned"},
 		"--policy smtp":                   {},
 	} {

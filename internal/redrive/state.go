@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -148,12 +149,14 @@ func by(f *contract.Facts) string {
 
 // Filter chooses claims by their last decision. An empty field chooses all.
 type Filter struct {
-	Rule, Policy, Status string
+	Rule           string // its id, or the code that it found, as alerts name it
+	Policy, Status string
 }
 
 func (f Filter) fits(c *Candidate) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
-	return fits(f.Rule, c.RuleID) && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
+	byRule := fits(f.Rule, c.RuleID) || strings.EqualFold(f.Rule, c.Facts.RetryDecision.MatchedCode)
+	return byRule && fits(f.Policy, c.Policy) && fits(f.Status, c.Status)
 }
 
 // choose returns the open claims whose last record is a decision since a time that fits, the longest decided first.

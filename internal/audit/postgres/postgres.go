@@ -81,7 +81,7 @@ func (s *store) prepare(ctx context.Context, url, tenant string) error {
 	if err != nil {
 		return err
 	}
-	if version < schemaVersion && mayCreate && s.secret != nil {
+	if version == 0 && mayCreate && s.secret != nil {
 		if err := Migrate(ctx, url); err != nil {
 			return err
 		}

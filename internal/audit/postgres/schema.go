@@ -13,7 +13,7 @@ import (
 )
 
 // schemaVersion is the version of the tables that schema.sql makes.
-const schemaVersion = 1
+const schemaVersion = 2
 
 var (
 	// tables makes the tables of a store, grants gives the application role its rights.
@@ -63,9 +63,11 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) error {
 		switch {
 		case err != nil:
 			return err
-		case version > schemaVersion:
-			return audit.NewerSchema(version, schemaVersion)
-		case version == 0:
+		case version != 0:
+			if err := checkVersion(version); err != nil {
+				return err
+			}
+		default:
 			if _, err := tx.Exec(ctx, tables); err != nil {
 				return err
 			}
@@ -110,10 +112,10 @@ func schema(ctx context.Context, pool *pgxpool.Pool) (version int64, mayCreate b
 // checkVersion refuses tables that are not those of this worker.
 func checkVersion(has int64) error {
 	switch {
-	case has > schemaVersion:
-		return audit.NewerSchema(has, schemaVersion)
-	case has < schemaVersion:
+	case has == 0:
 		return errors.New("its tables are missing, or not open to this role: run `worker migrate` as the owner (deploy/postgres)")
+	case has != schemaVersion:
+		return audit.WrongSchema(has, schemaVersion)
 	}
 	return nil
 }

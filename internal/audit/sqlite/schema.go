@@ -15,9 +15,9 @@ import (
 var tables string
 
 // schemaVersion is their version.
-const schemaVersion = 1
+const schemaVersion = 2
 
-// makeTables makes the tables of a new store in one transaction, and refuses a store of a newer worker. The journal's mode is set
+// makeTables makes the tables of a new store in one transaction, and refuses a store of another version. The journal's mode is set
 // here once: it stays with the file.
 func makeTables(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", source(path, "rw", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)"))
@@ -70,8 +70,8 @@ func checkVersion(ctx context.Context, db *sql.DB) error {
 	if err := db.QueryRowContext(ctx, "SELECT version FROM schema_version").Scan(&has); err != nil {
 		return fmt.Errorf("not an audit store, or one that is not complete: %w", err)
 	}
-	if has > schemaVersion {
-		return audit.NewerSchema(has, schemaVersion)
+	if has != schemaVersion {
+		return audit.WrongSchema(has, schemaVersion)
 	}
 	return nil
 }

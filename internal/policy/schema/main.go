@@ -121,7 +121,7 @@ var descriptions = map[string]string{
 	"jobOverrides": "Whether a job's own variables max_attempts, retry_delay and max_retry_delay take the place of maxRetries, base and max.",
 	"targets": "The KPIs that the claims of the policy are to reach. They decide nothing; reports, alerts and the dashboard compare with them. " +
 		"An empty list removes the inherited ones.",
-	"kpi": "The KPI. docs/metrics.md has the formula of each.",
+	"kpi": "The KPI. docs/audit.md has the formula of each.",
 	"target": "A bound, >=, <= or <, and a value: a share in percent (\">= 80%\"), a duration (\"<= 2h\") or a number (\"<= 1.2\"). " +
 		"Two targets for one KPI need two sources.",
 	"rules": "The rules that give an error text its class: the first one that matches decides.",
