@@ -139,12 +139,6 @@ func (r *running) stopped() {
 	check.Must(r.t, r.awaitStop())
 }
 
-// awaitLog waits for a line of the log.
-func (r *running) awaitLog(event string) {
-	r.t.Helper()
-	check.Await(r.t, "a line "+event, func() bool { return r.logs.FilterMessage(event).Len() > 0 })
-}
-
 func await(t *testing.T, g *enginetest.Gateway, until func(enginetest.Counts) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), enough)

@@ -84,26 +84,6 @@ func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	ran(t, cfg)
 }
 
-func TestAWorkerWhoseFileIsMovedIsNotReadyUntilItIsBack(t *testing.T) {
-	t.Parallel()
-	_, address := gateway(t)
-	cfg := settings(t, address)
-	r := start(t, cfg)
-	r.awaitReadiness(200, "")
-	path := cfg.SQLitePath()
-	check.Must(t, os.Rename(path, path+".old"))
-	r.awaitReadiness(503, "was moved away or removed while it was in use: put it back")
-	if r.logs.FilterMessage("store_lost").Len() == 0 {
-		t.Error("store_lost is not logged")
-	}
-	if status, _ := r.get("/healthz"); status != 200 {
-		t.Errorf("it is not alive: %d", status)
-	}
-	check.Must(t, os.Rename(path+".old", path))
-	r.awaitReadiness(200, "")
-	r.awaitLog("store_back")
-}
-
 // written makes a store in which these records are, answered.
 func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	t.Helper()
