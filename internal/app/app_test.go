@@ -21,6 +21,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -121,6 +122,9 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 	r.awaitReadiness(503, "no poll for jobs comes through")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
+	g.SetClock(48 * time.Hour)
+	g.Add(enginetest.Job{Type: contract.JobType, Variables: "{}"})
+	r.awaitReadiness(503, "the clocks differ too much")
 }
 
 func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {

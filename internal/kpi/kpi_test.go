@@ -206,6 +206,7 @@ func TestUsedUpRetriesAreAShareOfClaims(t *testing.T) {
 		row{"retriesUsedUp", 0.05, 20, kpi.Missed}, // the target is below a twentieth
 		row{"claimsLost", 1.0 / 19, 19, kpi.Missed})
 	expect(t, measure(t, noon.Add(time.Hour), one[5:], many(40, "r", noon, again)), row{"retriesUsedUp", 1.0 / 41, 41, kpi.Met})
+	expect(t, measure(t, noon, many(1, "sent-again", noon, stop, onward, again)), row{"retriesUsedUp", 1, 1, kpi.Missed})
 }
 
 func TestClaimsThatAreOpenForLongMissTheDay(t *testing.T) {

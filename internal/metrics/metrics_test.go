@@ -126,6 +126,10 @@ func work(t *testing.T) func(*metrics.Metrics) {
 			Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
 			Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"smtp"}`,
 		})
+		m.OutcomeRecorded(&audit.Record{ // the same in a round that a person began
+			Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
+			Detail: `{"attempts":1,"openedAt":"2026-03-01T12:00:00Z","policy":"smtp","resubmitted":true}`,
+		})
 		m.Polled("OK")
 		m.Polled("Unavailable")
 		m.Polled("Code(4711)") // which a gateway may make up
@@ -202,8 +206,10 @@ func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
 	if len(text) > 40_000 {
 		t.Errorf("a scrape of a fresh worker has %d bytes, want at most 40,000", len(text))
 	}
+	m.ClaimsUnknown() // a number of some hours ago is none
 	m.Decided(decide(t, "smtp", "no such reply", 0), 0)
 	text = exposition(t, reg)
+	check.Same(t, 0, strings.Count(text, "retry_claims{"), "series of claims that could not be counted")
 	for _, line := range []string{
 		`permanent_errors_total{code="unknown",policy="smtp"} 1`,
 		`permanent_errors_total{code="smtp.550",policy="smtp"} 0`,

@@ -53,6 +53,11 @@ func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 	}, r.outcomes(english.Printer).Body(), "outcomes")
 }
 
+func TestEachCountOfAReportHasItsOwnWords(t *testing.T) {
+	check.Same(t, "Decisions 9: retry 8, retries used up 7, permanent 6. Rejected inputs 5, answers that did not arrive 4, sent again before their time 3.",
+		countsWords(english.Printer, kpi.Counts{Decisions: 9, Retries: 8, Exhausted: 7, Permanent: 6, Rejected: 5, Undelivered: 4, Redriven: 3}), "counts")
+}
+
 func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 	for cell, want := range map[string]string{"": "", "-": "-", "-1+2": "'-1+2", "=1": "'=1", "+1": "'+1", "@x": "'@x", "CLM-1-1": "CLM-1-1"} {
 		check.Same(t, want, spreadsheetSafe(cell), "%q", cell)

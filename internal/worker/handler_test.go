@@ -132,7 +132,10 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 }
 
 func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
-	got := answer(t, `{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)
+	m := newMemory()
+	got := handlerOn(m).Handle(t.Context(), []job.Job{newJob(
+		`{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)})[0]
+	check.Same(t, "", m.only(t).ClaimID, "the claim in the trail")
 	const want = `invalid input: ` +
 		`claimId is "Xxxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
 		`submissionError is a list but must be the text of the submission error, not blank; ` +

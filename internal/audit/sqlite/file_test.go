@@ -87,11 +87,13 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	s, f, secret := newStore(t)
 	check.Must(t, audittest.Fill(t.Context(), s, 0, 10))
-	f.Tamper(t, "DELETE FROM records WHERE seq > 8")
 	check.Must(t, s.Close())
-	_, err := Open(t.Context(), f.path, secret, Options{})
-	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 8 {
-		t.Errorf("opened with %v", err)
+	for _, meddle := range []string{"DELETE FROM records WHERE seq > 8", "UPDATE heads SET seq = 8, hash = (SELECT hash FROM records WHERE seq = 8)"} {
+		f.Tamper(t, meddle)
+		_, err := Open(t.Context(), f.path, secret, Options{})
+		if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 8 {
+			t.Errorf("%s: opened with %v", meddle, err)
+		}
 	}
 	if reader, err := OpenReadOnly(t.Context(), f.path, ""); err != nil {
 		t.Errorf("it cannot be looked into: %v", err)

@@ -116,15 +116,6 @@ func (c *Cluster) Dir() string { return c.dir }
 // errElsewhere is for what only the engine in this process can do.
 var errElsewhere = errors.New("the cluster runs in another process")
 
-// Inject adds faults, see [gateway.Gateway.InjectText]. Only the engine of this project has them.
-func (c *Cluster) Inject(faults string) error {
-	if c.server != nil {
-		return c.server.InjectText(faults)
-	}
-	_, err := c.call(context.Background(), http.MethodPost, c.MonitoringURL()+"/faults", []byte(faults), http.StatusOK)
-	return err
-}
-
 // Kill cuts all connections and forgets what is not kept. [Cluster.Restart] brings it back.
 func (c *Cluster) Kill() error {
 	if c.server == nil {
