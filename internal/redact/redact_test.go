@@ -89,6 +89,8 @@ func TestNamesThatAreWordsGoWithWhatStandsAroundThem(t *testing.T) {
 		{"before an unknown word", "Campos Filho Xavier", "[palavras]"},
 		{"behind a particle", "Rita de Campos", "[palavra] de [palavra]"},
 		{"two with capitals", "recusado por Nova Porta Dias", "recusado por [palavras]"},
+		{"two with a character nobody sees between", "recusado por Campos -\u200b Dias", "recusado por [palavra] - [palavra]"},
+		{"behind an unknown word and such a character", "Silvana,\u200b Campos", "[palavra], [palavra]"},
 		{"behind a word for a person", "paciente dias campos", "paciente [palavras]"},
 		{"in a name's field", `"nomeBeneficiario":"DIAS"`, `"nomeBeneficiario":"[palavra]"`},
 		{"in an element whose name goes on", "<nomeCompleto>Campos</nomeCompleto>", "<nomeCompleto>[palavra]</nomeCompleto>"},

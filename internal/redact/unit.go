@@ -158,7 +158,11 @@ func (m *masker) person(i, next int) bool {
 }
 
 // near reports whether only what stands between the words of a name stands behind a unit.
-func (m *masker) near(i int) bool { return only(m.between(i), betweenNames) }
+func (m *masker) near(i int) bool {
+	seen := output{source: m.between(i)} // without what clean removes
+	seen.signs(0, len(seen.source))
+	return only(seen.take(), betweenNames)
+}
 
 // goesOn reports whether a number that is not known is joined to a unit, or to the one behind it: 123.456, 10:22.
 func (m *masker) goesOn(i int) bool {
