@@ -99,6 +99,13 @@ func openHospital(t *testing.T) *hospital {
 	return h
 }
 
+// waits says that the process of a claim has recorded this kind when the message comes.
+func (h *hospital) waits(claim string, kind audit.Kind) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting[claim] = kind
+}
+
 // correlate does what a process does that waits for the message, and the worker behind it.
 func (h *hospital) correlate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	response, err := next(ctx, request)
@@ -179,7 +186,7 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 
 func TestWaitKeepsTheScheduleAndTheCount(t *testing.T) {
 	h := openHospital(t)
-	h.waiting[usedUp] = audit.KindRedriven // as a model that knows redriveWait
+	h.waits(usedUp, audit.KindRedriven) // as a model that knows redriveWait
 	var planned, done struct{ Result, Wait string }
 	h.decodes(t, 0, &planned, ordered("--claim", usedUp, "--force", "--wait", "--dry-run")...)
 	h.decodes(t, 0, &done, ordered("--claim", usedUp, "--force", "--wait")...)

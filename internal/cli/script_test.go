@@ -136,7 +136,7 @@ func TestScripts(t *testing.T) {
 			"hospital": func(ts *testscript.TestScript, _ bool, args []string) {
 				h := openHospital(t)
 				if len(args) > 0 {
-					h.waiting[usedUp] = audit.KindRedriven // as a model that knows redriveWait
+					h.waits(usedUp, audit.KindRedriven) // as a model that knows redriveWait
 				}
 				setAll(ts, h.settings)
 			},
