@@ -78,13 +78,17 @@ func yesterday() []audit.Record {
 	return keyed(all)
 }
 
-// open opens the hospital. Every claim that is to be sent again by force or without waits for the message.
-func openHospital(t *testing.T) *hospital {
+// openHospital opens the hospital. Every claim that is to be sent again by force or without waits for the message, these in a
+// model that knows redriveWait.
+func openHospital(t *testing.T, knowsWait ...string) *hospital {
 	t.Helper()
 	h := &hospital{archive: archived(t, yesterday()), waiting: map[string]audit.Kind{
 		due: audit.KindRedriven, late: audit.KindRedriven, doubtful: audit.KindRedriven,
 		usedUp: audit.KindResubmitted, hopeless: audit.KindResubmitted,
 	}}
+	for _, claim := range knowsWait {
+		h.waiting[claim] = audit.KindRedriven
+	}
 	h.store = h.open(t)
 	t.Cleanup(func() {
 		if err := h.store.Close(); err != nil {
@@ -97,13 +101,6 @@ func openHospital(t *testing.T) *hospital {
 	check.Must(t, err)
 	h.settings = append(h.settings, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true")
 	return h
-}
-
-// waits says that the process of a claim has recorded this kind when the message comes.
-func (h *hospital) waits(claim string, kind audit.Kind) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.waiting[claim] = kind
 }
 
 // correlate does what a process does that waits for the message, and the worker behind it.
@@ -185,8 +182,7 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 }
 
 func TestWaitKeepsTheScheduleAndTheCount(t *testing.T) {
-	h := openHospital(t)
-	h.waits(usedUp, audit.KindRedriven) // as a model that knows redriveWait
+	h := openHospital(t, usedUp)
 	var planned, done struct{ Result, Wait string }
 	h.decodes(t, 0, &planned, ordered("--claim", usedUp, "--force", "--wait", "--dry-run")...)
 	h.decodes(t, 0, &done, ordered("--claim", usedUp, "--force", "--wait")...)

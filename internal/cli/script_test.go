@@ -23,7 +23,6 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -113,10 +112,10 @@ func masked(text string, args []string) string {
 
 // A script is a session: what a person types, and what the worker answers. It has these commands of its own:
 //
-//	store            a store with what happened in the week before today
-//	hospital [kind]  a broker, and a store whose stopped and waiting claims can be sent again
-//	tamper SQL...    changes the file of the store, past everything that guards the records
-//	ready [reason]   a worker that answers /readyz
+//	store              a store with what happened in the week before today
+//	hospital [CLAIM]   a broker, and a store whose claims can be sent again, this one in a model that knows redriveWait
+//	tamper SQL...      changes the file of the store, past everything that guards the records
+//	ready [reason]     a worker that answers /readyz
 //	exits CODE CMD...  like "! exec", with the exit code
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -134,11 +133,7 @@ func TestScripts(t *testing.T) {
 				setAll(ts, archived(t, week()).settings)
 			},
 			"hospital": func(ts *testscript.TestScript, _ bool, args []string) {
-				h := openHospital(t)
-				if len(args) > 0 {
-					h.waits(usedUp, audit.KindRedriven) // as a model that knows redriveWait
-				}
-				setAll(ts, h.settings)
+				setAll(ts, openHospital(t, args...).settings)
 			},
 			"tamper": func(ts *testscript.TestScript, _ bool, statements []string) {
 				a := &archive{path: strings.TrimPrefix(ts.Getenv("RETRY_DATABASE_URL"), "sqlite://")}
