@@ -36,6 +36,7 @@ type App struct {
 
 	store    audit.Store
 	secret   *audit.Secret
+	heads    []audit.Head // those of the start
 	recorder *audit.Recorder
 	// relay publishes the events; nil where no queue is configured.
 	relay *events.Relay
@@ -79,6 +80,12 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		return nil, err
 	}
 	a.last("close the audit store", a.store.Close)
+	if a.heads, _, err = a.store.Heads(ctx); err != nil {
+		return nil, err
+	}
+	if behind := a.behindTrail(); behind != nil {
+		log.Warn("clock_behind_trail", zap.Error(behind))
+	}
 	appended, err := a.openQueue()
 	if err != nil {
 		return nil, err
@@ -90,7 +97,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.later("close the connection to the gateway", a.client.Close)
 	a.clock = zeebe.NewClock(cfg.MaxClockSkew, time.Now, log)
 
-	trail := worker.Trail{Recorder: a.recorder, Rounds: a.store, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
+	trail := worker.Trail{Recorder: a.recorder, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,

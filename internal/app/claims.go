@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
 	"hospital.example/analyze-retry/internal/outage"
@@ -15,34 +16,41 @@ import (
 const (
 	// successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
 	successWindow = 24 * time.Hour
-	// countEvery is how often the claims are counted for the metrics, and countShare the least share of the time in which they
-	// are not: however many there are, counting takes a twentieth of a core at most.
+	// countEvery is how often the claims are counted for the metrics, and countShare the least share of the
+	// time in which they are not: however many there are, counting takes a twentieth of a core at most.
 	countEvery, countShare = time.Minute, 19
 )
 
 // watchClaims counts the claims for the metrics until ctx ends. Every replica counts all of them.
 func (a *App) watchClaims(ctx context.Context) {
+	ended := kpi.Window{Length: successWindow}
 	for ctx.Err() == nil {
 		began := time.Now()
-		census, err := claims.Count(ctx, a.store, began)
-		if err == nil {
-			a.numbers.ClaimsCounted(census)
-		} else {
-			a.numbers.ClaimsUnknown()
-		}
-		rates, ratesErr := a.successRates(ctx, began)
-		a.numbers.SuccessMeasured(rates)
-		if err = errors.Join(err, ratesErr); err != nil && ctx.Err() == nil {
+		if err := a.countClaims(ctx, &ended, began); err != nil && ctx.Err() == nil {
 			a.log.Warn("claims_not_counted", zap.Error(err))
 		}
 		outage.Sleep(ctx, max(countEvery, countShare*time.Since(began)))
 	}
 }
 
-func (a *App) successRates(ctx context.Context, now time.Time) (map[string]float64, error) {
-	var tally kpi.Tally
-	if err := a.store.Between(ctx, now.Add(-successWindow), now, tally.Add); err != nil {
-		return nil, err
+// countClaims counts the claims that are open, and those that have ended since it was called before.
+func (a *App) countClaims(ctx context.Context, ended *kpi.Window, now time.Time) error {
+	census, open := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
+	err := a.store.Open(ctx, func(_ string, s *audit.State) error {
+		census.Add(s, now)
+		open.AddOpen(s)
+		return nil
+	})
+	endedErr := ended.Advance(ctx, a.store, now)
+	if err != nil {
+		a.numbers.ClaimsUnknown()
+	} else {
+		a.numbers.ClaimsCounted(census)
 	}
-	return tally.SuccessRates(now), nil
+	if err = errors.Join(err, endedErr); err != nil {
+		a.numbers.SuccessMeasured(nil)
+	} else {
+		a.numbers.SuccessMeasured(ended.Rates(open.Successes()))
+	}
+	return err
 }

@@ -240,7 +240,7 @@ func (d doctor) store(ctx context.Context) {
 }
 
 func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secret) {
-	heads, err := store.Heads(ctx)
+	heads, _, err := store.Heads(ctx)
 	if err != nil {
 		d.say(report.Fault, "chain", oneLine(err), "docs/runbooks.md#what-to-look-at")
 		return
@@ -258,8 +258,10 @@ func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secr
 		}
 	}
 	d.say(report.OK, "chain", fmt.Sprintf("%s, %s; worker audit verify reads every record", text.Count(len(heads), "chain"), text.Count(records, "record")), "")
-	if last.IsZero() {
+	if behind := behindTrail(heads, d.now(), d.cfg.MaxClockSkew); records == 0 {
 		d.say(report.Unknown, "last record", "there is none yet", "")
+	} else if behind != nil {
+		d.say(report.Fault, "last record", behind.Error(), "docs/runbooks.md#what-to-look-at")
 	} else {
 		d.say(report.OK, "last record", fmt.Sprintf("%s, %s ago", last.UTC().Format(time.RFC3339), d.now().Sub(last).Round(time.Second)), "")
 	}
@@ -315,7 +317,7 @@ func (d doctor) queue(ctx context.Context) {
 }
 
 // queuePorts are the ports of hosts for which the URL names none.
-var queuePorts = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9092"}
+var queuePorts = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093"}
 
 func withPort(host, scheme string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {

@@ -12,35 +12,32 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-// secretFor reads the key of the store. It makes only that of a new SQLite store, where no setting names a key and there is
-// neither store nor key yet: a store whose key is lost cannot be continued, and a key in the default place without its store shows
-// that the store is lost. made reports that it made one.
-func secretFor(cfg config.Config, log *zap.Logger) (secret *audit.Secret, made bool, err error) {
-	path, inDefaultPlace := cfg.SQLitePath(), cfg.AuditKeyFile == ""
-	if path == "" && inDefaultPlace {
-		return nil, false, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
+// secretOf reads the key of the store. It returns none where one may be made: that of a new SQLite store, where no setting names
+// a key and there is neither store nor key yet. A store whose key is lost cannot be continued, and a key in the default place
+// without its store shows that the store is lost. fresh reports that there is no SQLite store yet.
+func secretOf(cfg config.Config, fresh bool) (*audit.Secret, error) {
+	inDefaultPlace, postgres := cfg.AuditKeyFile == "", cfg.SQLitePath() == ""
+	if postgres && inDefaultPlace {
+		return nil, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
 			"openssl genpkey -algorithm ed25519 -out audit.key"}
 	}
-	none := path != "" && empty(path)
-	secret, err = audit.LoadSecret(cfg.AuditKey())
+	secret, err := audit.LoadSecret(cfg.AuditKey())
 	switch {
-	case err == nil && none && inDefaultPlace:
-		err = fmt.Errorf("the key %s was made with a store, and there is none at %s: see that this is the right place (a volume that is not mounted?), "+
+	case err == nil && fresh && inDefaultPlace:
+		return nil, fmt.Errorf("the key %s was made with a store, and there is none at %s: see that this is the right place (a volume that is not mounted?), "+
 			"or restore a backup (worker audit restore BACKUP); if there were no records, or they are gone and that is accepted, move the key away: "+
 			"the next start makes a new store with a new key", cfg.AuditKey(), cfg.DatabaseURL)
-		return nil, false, err
 	case !errors.Is(err, fs.ErrNotExist):
-		return secret, false, ofKeySetting(cfg, err)
-	case none && inDefaultPlace:
-		secret, err = makeSecret(cfg, log)
-		return secret, err == nil, err
-	case none || path == "":
+		return secret, ofKeySetting(cfg, err)
+	case fresh && inDefaultPlace:
+		return nil, nil //nolint:nilnil // there is none, and one may be made
+	case fresh || postgres:
 		err = fmt.Errorf("%w. If %s has never had records, make the key: openssl genpkey -algorithm ed25519 -out %s. "+
 			"If it had, restore the key that they were signed with: another one cannot go on with them", err, cfg.DatabaseURL, cfg.AuditKey())
 	default:
 		err = fmt.Errorf("%w: the audit store %s needs the key that it was made with; restore it from the backup", err, cfg.DatabaseURL)
 	}
-	return nil, false, ofKeySetting(cfg, err)
+	return nil, ofKeySetting(cfg, err)
 }
 
 // makeSecret makes the key of a new SQLite store.

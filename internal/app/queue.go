@@ -24,7 +24,7 @@ func (a *App) openQueue() (appended func(), err error) {
 
 // headsEvent returns the event of the trail's present heads.
 func (a *App) headsEvent(ctx context.Context) (events.Event, error) {
-	heads, err := a.store.Heads(ctx)
+	heads, _, err := a.store.Heads(ctx)
 	if err != nil {
 		return events.Event{}, err
 	}

@@ -12,8 +12,8 @@ import (
 // askTimeout bounds what a scrape asks of the store or the gateway.
 const askTimeout = time.Second
 
-// ready returns why the worker is not ready, nil where it is: the store takes writes, the clocks of host and broker agree
-// well enough, polls come through, and the gateway sees a leader for every partition.
+// ready returns why the worker is not ready, nil where it is: the store takes writes, the clocks of host, broker and trail
+// agree well enough, polls come through, and the gateway sees a leader for every partition.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Err() != nil {
 		return errors.New("the worker is stopping")
@@ -21,7 +21,7 @@ func (a *App) ready(ctx context.Context) error {
 	if err := a.recorder.Err(); err != nil {
 		return fmt.Errorf("audit store %s takes no writes: %w", a.cfg.DatabaseURL, err)
 	}
-	if err := a.clock.Err(); err != nil {
+	if err := errors.Join(a.clock.Err(), a.behindTrail()); err != nil {
 		return err
 	}
 	topology, err := a.client.Topology(ctx)
@@ -36,6 +36,9 @@ func (a *App) ready(ctx context.Context) error {
 	}
 	return nil
 }
+
+// behindTrail returns an error while the host's clock is behind what the trail had at the start.
+func (a *App) behindTrail() error { return behindTrail(a.heads, time.Now(), a.cfg.MaxClockSkew) }
 
 // pollsErr returns nil while the polls of every job type come through.
 func (a *App) pollsErr() error {

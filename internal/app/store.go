@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -14,18 +15,24 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-// openStore opens the store that the configuration names, for writing, and the key of its audit trail.
+// openStore opens the store that the configuration names, for writing, and the key of its audit trail. That of a SQLite store is
+// read, or made, when the store is held: of two first starts at once one makes both, and the other says who holds them.
 func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (store audit.Store, secret *audit.Secret, err error) {
-	secret, made, err := secretFor(cfg, log)
-	if err != nil {
-		return nil, nil, err
-	}
 	path := cfg.SQLitePath()
-	if path != "" {
-		store, err = sqlite.Open(ctx, path, secret, sqlite.Options{Tenant: cfg.Tenant})
-	} else {
-		store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant})
+	if path == "" {
+		if secret, err = secretOf(cfg, false); err == nil {
+			store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant})
+		}
+		return store, secret, err
 	}
+	made := false
+	store, err = sqlite.Open(ctx, path, nil, sqlite.Options{Tenant: cfg.Tenant, Key: func(fresh bool) (_ *audit.Secret, err error) {
+		if secret, err = secretOf(cfg, fresh); secret == nil && err == nil {
+			secret, err = makeSecret(cfg, log)
+			made = err == nil
+		}
+		return secret, err
+	}})
 	if err != nil && made && empty(path) { // a key without its store would be refused at the next start
 		err = errors.Join(err, os.Remove(cfg.AuditKey()))
 	}
@@ -95,4 +102,16 @@ func Restore(ctx context.Context, cfg config.Config, backup string) (done sqlite
 	}
 	done, err = sqlite.Restore(ctx, path, backup, public)
 	return done, public.ID(), err
+}
+
+// behindTrail returns an error where the newest record of the trail is of a time that this host's clock has not reached by far:
+// one of the two was wrong, and what is decided now stands before what was decided earlier.
+func behindTrail(heads []audit.Head, now time.Time, most time.Duration) error {
+	for _, h := range heads {
+		if ahead := h.At.Sub(now); ahead > most {
+			return fmt.Errorf("the clock of this host is behind the audit trail: the newest record is from %s, which is in %s; set the clock right, or find out which worker wrote with a wrong one",
+				h.At.Format(time.RFC3339), ahead.Round(time.Second))
+		}
+	}
+	return nil
 }

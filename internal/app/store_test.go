@@ -1,11 +1,13 @@
 package app_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/zap"
@@ -14,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -84,20 +87,14 @@ func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	ran(t, cfg)
 }
 
-// written makes a store in which these records are, answered.
+// written makes a store in which these records are.
 func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	t.Helper()
 	secret, err := audit.NewSecret()
 	check.Must(t, err, secret.Save(cfg.AuditKey()))
 	s, err := sqlite.Open(t.Context(), cfg.SQLitePath(), secret, sqlite.Options{})
 	check.Must(t, err)
-	results, err := s.Append(t.Context(), records, nil)
-	check.Must(t, err)
-	for _, r := range results {
-		if _, err := s.Append(t.Context(), nil, []int64{r.Record.ID}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	audittest.Append(t, s, records...)
 	check.Must(t, s.Close())
 }
 
@@ -117,5 +114,29 @@ func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
 	if faults := config.FaultsError(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
 		t.Errorf("got %v, want a fault of the configuration", err)
+	}
+}
+
+// Of two first starts at once one makes store and key, and the path is good afterwards.
+func TestFirstStartsAtOnceLeaveOneStoreWithItsKey(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		cfg := settings(t, "127.0.0.1:1")
+		var starts sync.WaitGroup
+		for range 3 {
+			starts.Go(func() {
+				a, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
+				if err == nil {
+					stopped, stop := context.WithCancel(t.Context())
+					stop()
+					err = a.Run(stopped)
+				}
+				if held, is := errors.AsType[*audit.HeldError](err); err != nil && (!is || held.Store != cfg.SQLitePath()) {
+					t.Errorf("it ended with %v", err)
+				}
+			})
+		}
+		starts.Wait()
+		ran(t, cfg)
 	}
 }

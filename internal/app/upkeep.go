@@ -27,7 +27,7 @@ func (a *App) keep(ctx context.Context) {
 }
 
 func (a *App) logHeads(ctx context.Context) {
-	heads, err := a.store.Heads(ctx)
+	heads, _, err := a.store.Heads(ctx)
 	if err != nil {
 		a.log.Warn("audit_heads_unknown", zap.Error(err))
 		return
@@ -75,7 +75,7 @@ func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit
 	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
 		a.numbers.AuditChecked(false)
-		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Why),
+		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Error()),
 			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks.md#auditchainbroken says what to do"))
 		return known, true
 	}

@@ -20,6 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -163,9 +164,7 @@ func trailOf(t *testing.T, path string, secret *audit.Secret, records int64) aud
 	t.Cleanup(func() { _ = store.Close() })
 	for key := range records {
 		record := audit.Record{Kind: audit.KindRetry, At: time.Now(), Key: audit.Key{Cluster: "test", JobKey: key}, ClaimID: "CLM-001-1"}
-		if _, err := store.Append(t.Context(), []audit.Record{record}, nil); err != nil {
-			t.Fatal(err)
-		}
+		audittest.Append(t, store, record)
 	}
 	return store
 }
@@ -188,4 +187,13 @@ func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 		check.Same(t, "last, first", strings.Join(done, ", "), "cleanups in order")
 		close(hangs)
 	})
+}
+
+func TestAClockBehindTheTrailIsTold(t *testing.T) {
+	k := keptTrail(t)
+	k.cfg.MaxClockSkew = time.Minute
+	k.heads = []audit.Head{k.secret.Head(audit.NewChain(1), time.Now().Add(72*time.Hour))}
+	check.Fails(t, k.behindTrail(), "behind the audit trail", "72h0m0s")
+	k.heads = []audit.Head{k.secret.Head(audit.NewChain(1), time.Now())}
+	check.Must(t, k.behindTrail())
 }

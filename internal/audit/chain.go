@@ -86,12 +86,15 @@ func (c *Chain) digest(r *Record) (h Hash) {
 	b := append(c.buf[:0], c.last[:]...)
 	for _, n := range [...]int64{
 		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), r.At.UnixMicro(), r.JobKey, r.ProcessInstanceKey,
-		int64(r.RetryCount), NextRetrySeconds(r.NextRetryTime),
+		int64(r.RetryCount), NextRetrySeconds(r.NextRetryTime), r.Prev, int64(r.MaxRetries),
+		int64(r.Course.Attempts), r.Course.Seconds, int64(r.Course.Flags),
 	} {
 		b = binary.BigEndian.AppendUint64(b, uint64(n)) //nolint:gosec // the bits are what counts
 	}
 	b = append(b, r.Inputs[:]...)
-	for _, text := range [...]string{r.Cluster, r.ClaimID, r.Message, r.Variables, r.Detail} {
+	for _, text := range [...]string{
+		r.Cluster, r.ClaimID, r.Policy, string(r.Class), r.Rule, r.Code, r.HeldBy, r.DecidedBy, r.Message, r.Variables, r.Detail,
+	} {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // a record is kilobytes
 		b = append(b, text...)
 	}

@@ -12,20 +12,29 @@ type Cut struct {
 	Signature []byte    // Ed25519, over all of the above
 }
 
-// Expired is what a purge would remove of a chain: the records of the places From to Through, none where Through is less.
-type Expired struct {
+// Purged is what a purge removed of a chain, or would: the records of the places From to Through, none where Through is less.
+type Purged struct {
 	Chain         int
 	From, Through int64
 	// Hash is that of the last of them, Oldest and Newest are when the first and the last was decided.
 	Hash           Hash
 	Oldest, Newest time.Time
-	// Unpublished reports that the next record is old enough too, and stays because its event is not published.
-	Unpublished bool
+	// Held is what keeps the record behind them, although it is old enough too; empty where nothing does.
+	Held Hold
 }
 
+// Hold is what keeps a record from being purged.
+type Hold string
+
+// The holds: the record's event is not published, or a claim is open since before the next record.
+const (
+	HeldByOutbox Hold = "outbox"
+	HeldByClaim  Hold = "open claim"
+)
+
 // Cut signs what stands for the removed records.
-func (s *Secret) Cut(e Expired, at time.Time) Cut {
-	c := Cut{Chain: e.Chain, Through: e.Through, Hash: e.Hash, At: at.UTC().Truncate(time.Microsecond)}
+func (s *Secret) Cut(p Purged, at time.Time) Cut {
+	c := Cut{Chain: p.Chain, Through: p.Through, Hash: p.Hash, At: at.UTC().Truncate(time.Microsecond)}
 	c.Signature = s.sign(c.message())
 	return c
 }

@@ -1,9 +1,12 @@
 // Package audit is the memory of the worker: one record for each decision and each outcome, append-only and chained by
 // hashes, so that what happened to a claim can be shown and proved years later (RN-BIL-005 section VII).
 //
-// It holds what the stores below it have in common: the records and their bytes, the chain, the signed heads and cuts,
-// the group commit, and the questions that are asked of the history. The stores carry the name of their technology and
-// are held to one conformance suite (audittest).
+// How a claim stands is a pure fold of its records ([State.Add]), kept as one row for each open claim in the transaction
+// that appends. It is the only answer to that question.
+//
+// The package holds what the stores below it have in common: the records and their bytes, the fold, the chain, the signed
+// heads and cuts, and the group commit. The stores carry the name of their technology and are held to one conformance
+// suite (audittest).
 package audit
 
 import (
@@ -25,8 +28,6 @@ const (
 	KindPermanent Kind = 3
 	// KindRejected is a job whose input was invalid: an incident.
 	KindRejected Kind = 4
-	// KindUndelivered says that the answer of an earlier record did not reach the process: the job was gone.
-	KindUndelivered Kind = 5
 	// KindRedriven says that a person had a claim sent again before its time. It is neither a decision nor the end of a
 	// round: the claim is heard of, and its count goes on.
 	KindRedriven Kind = 6
@@ -45,9 +46,8 @@ const FirstOutcome = KindSubmitted
 
 var kindNames = map[Kind]string{
 	KindRetry: "RETRY", KindExhausted: "MAX_RETRIES_EXCEEDED", KindPermanent: "PERMANENT_ERROR",
-	KindRejected: "REJECTED", KindUndelivered: "UNDELIVERED", KindRedriven: "REDRIVEN",
-	KindDecisionRefused: "DECISION_REFUSED",
-	KindSubmitted:       "SUBMITTED", KindResubmitted: "RESUBMITTED", KindAbandoned: "ABANDONED",
+	KindRejected: "REJECTED", KindRedriven: "REDRIVEN", KindDecisionRefused: "DECISION_REFUSED",
+	KindSubmitted: "SUBMITTED", KindResubmitted: "RESUBMITTED", KindAbandoned: "ABANDONED",
 }
 
 // String returns the kind's name as it stands in exports and events.
@@ -64,9 +64,8 @@ func (k Kind) IsDecision() bool { return k >= KindRetry && k <= KindPermanent }
 // IsOutcome reports whether a record of this kind says how a round of submissions ended.
 func (k Kind) IsOutcome() bool { return k >= FirstOutcome }
 
-// ShowsState reports whether a record of this kind shows how its claim stands. The others are about an earlier record: its answer
-// did not arrive, or a person's answer to it was refused.
-func (k Kind) ShowsState() bool { return k != KindUndelivered && k != KindDecisionRefused }
+// Ends reports whether a record of this kind ends its claim: the insurer accepted it, or it was given up.
+func (k Kind) Ends() bool { return k == KindSubmitted || k == KindAbandoned }
 
 // Key identifies a decision. Two deliveries of a job with the same inputs have the same key and get the same
 // answer. Job keys start again when a broker's data is wiped, so the cluster and the process instance are part of it.
@@ -81,14 +80,15 @@ type Key struct {
 
 // Record is one fact about a claim. It holds no personal data: its texts were redacted before they got here.
 //
-// ID, Chain, Seq and Hash are given by the store when the record is appended.
+// ID, Chain, Seq, Prev, Hash and Course are given by the store when the record is appended.
 type Record struct {
-	// ID orders the records of a store: of two records of one claim the later one has the greater ID. (In PostgreSQL one of a
-	// cancelled instance may become visible after that of the next instance, although its ID is less.)
+	// ID orders the records of a store: of two records of one claim the later one has the greater ID.
 	ID int64
 	// Chain is the hash chain that the record belongs to, Seq its place in it, from 1 without gaps.
 	Chain int
 	Seq   int64
+	// Prev is the ID of the record before it about the same claim since that one's last end; 0 for none.
+	Prev int64
 	// Hash covers all other fields and the hash of the record before.
 	Hash Hash
 
@@ -98,10 +98,24 @@ type Record struct {
 	Key
 	// ClaimID is empty where the input was invalid and named no claim.
 	ClaimID string
-	// RetryCount is the count that the job brought; for an outcome and a re-drive, how many retries the round had.
+	// RetryCount is, for a decision, the count of retries with this one; for a rejected job the one that it brought; for
+	// an outcome and a re-drive, how many retries the round had.
 	RetryCount int
-	// NextRetryTime is when the claim is to be submitted again, in whole seconds; zero unless Kind is KindRetry.
+	// NextRetryTime is when the claim is to be submitted again, in whole seconds; zero unless a retry was decided, or a
+	// re-drive keeps the schedule.
 	NextRetryTime time.Time
+	// MaxRetries is how many retries the policy allows, Class, Rule and Code are what was found in the error text: of
+	// decisions only.
+	MaxRetries int
+	Class      retry.Class
+	Rule, Code string
+	// Policy is the one that decided; for a rejected job the one that would have, for an outcome and a re-drive the one
+	// that decided last. It is empty where there is none.
+	Policy string
+	// HeldBy is with whom a stopped claim is, where the model says so, and DecidedBy who decided what became of it.
+	HeldBy, DecidedBy string
+	// Course is how the claim went that ended by this record; zero for all others.
+	Course Course
 	// Message and Variables are what the job was answered with: the text of a BPMN error or an incident, and a JSON
 	// object of variables. The variable originalError is left out: it is the job's own text, and is put in again from
 	// there when the answer is sent (RN-BIL-005 section V, LGPD).
@@ -123,16 +137,4 @@ func (r *Record) Facts() (contract.Facts, error) {
 		return contract.Facts{}, fmt.Errorf("audit record %d: %w", r.ID, err)
 	}
 	return f, nil
-}
-
-// PolicyOf returns the policy that made a decision, or the last one before an outcome, by what is stored of it; empty where that
-// names none.
-func PolicyOf(variables, detail string) string {
-	for _, text := range []string{variables, detail} {
-		// The check of the trail reports a text that is no JSON.
-		if f, err := contract.Read(text, ""); err == nil && f.PolicyName() != "" {
-			return f.PolicyName()
-		}
-	}
-	return ""
 }

@@ -3,19 +3,22 @@ package audit
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/outage"
 )
+
+// Log is what a [Recorder] needs of a store.
+type Log interface {
+	Append(ctx context.Context, entries []Entry) ([]Stored, error)
+	Probe(ctx context.Context) error
+}
 
 // Recorder appends the decisions of all batches that wait at the same time in one transaction, tries again if that fails,
 // and tracks whether the store takes writes. It is made by [NewRecorder] and safe for concurrent use.
@@ -28,43 +31,31 @@ type Recorder struct {
 	outage  outage.Tracker
 	writing chan struct{} // holds one token: its holder appends for all that wait
 
-	mu       sync.Mutex
-	waiting  []*request
-	answered []int64
-	notFound []notFound
-	since    time.Time // when the append under way began; zero while there is none
-	last     time.Time // when the store last took a write
+	mu      sync.Mutex
+	waiting []*request
+	since   time.Time // when the append under way began; zero while there is none
+	last    time.Time // when the store last took a write
 }
 
-// request is the records of one batch, and what became of them.
+// request is the entries of one batch, and what became of them.
 type request struct {
-	records  []Record
-	answered []int64 // marks to clear in the same transaction
-	results  []Appended
-	err      error
-	done     chan struct{}
-}
-
-// notFound is a record whose answer found no job.
-type notFound struct {
-	record Record
-	since  time.Time
+	entries []Entry
+	results []Stored
+	err     error
+	done    chan struct{}
 }
 
 const (
-	// appendTries is how often an append is tried inside a job's deadline (RN-BIL-005 section VII).
-	appendTries = 3
-	// appendTimeout bounds one try, so that three of them and the pauses between them fit into the four and a half of a
+	// appendTries is how often an append is tried inside a job's deadline: once, and three times again (RN-BIL-005 8.2).
+	appendTries = 4
+	// appendTimeout bounds one try, so that four of them and the pauses between them fit into the four and a half of a
 	// handler's five seconds for which it waits.
-	appendTimeout = 1400 * time.Millisecond
+	appendTimeout = time.Second
 	// probeTimeout bounds one probe of the store.
 	probeTimeout = 2 * time.Second
-	// undeliveredAfter is how long the mark of another worker's answer may take to be seen.
-	undeliveredAfter = 5 * time.Second
-	// housekeepingEvery is how long answered marks wait for a transaction to go along with.
-	housekeepingEvery = time.Second
-	// idleProbe is how long an idle store counts as available without a probe.
-	idleProbe = 10 * time.Second
+	// watchEvery is how often the store is looked after, idleProbe how long an idle one counts as available without a probe.
+	watchEvery = time.Second
+	idleProbe  = 10 * time.Second
 )
 
 // RecorderOptions configure a recorder. Its zero value is valid.
@@ -90,14 +81,10 @@ func NewRecorder(store Log, o RecorderOptions) *Recorder {
 	return r
 }
 
-// Record stores the records, synced to disk, and returns what became of each, in order. A record that the store
-// refuses although it takes others comes back with ID 0. An error means that the store is lost, or that ctx ended: the
-// records may or may not have been stored, and to record them again is safe.
-func (r *Recorder) Record(ctx context.Context, records []Record) ([]Appended, error) {
-	return r.record(ctx, &request{records: records, done: make(chan struct{})})
-}
-
-func (r *Recorder) record(ctx context.Context, q *request) ([]Appended, error) {
+// Record stores the entries, synced to disk, and returns what became of each, in order. An error means that the store is
+// lost, or that ctx ended: the records may or may not have been stored, and to record them again is safe.
+func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error) {
+	q := &request{entries: entries, done: make(chan struct{})}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, q)
 	r.mu.Unlock()
@@ -106,7 +93,8 @@ func (r *Recorder) record(ctx context.Context, q *request) ([]Appended, error) {
 		// In another goroutine and without this context: what is appended is not only the caller's, and a hung disk
 		// ignores contexts.
 		go func() {
-			r.appendWaiting(context.WithoutCancel(ctx))
+			for r.appendWaiting(context.WithoutCancel(ctx)) {
+			}
 			<-r.writing
 		}()
 	case <-q.done:
@@ -124,80 +112,87 @@ func (r *Recorder) record(ctx context.Context, q *request) ([]Appended, error) {
 	return q.results, q.err
 }
 
-// appendWaiting appends in one transaction what all requests that wait now brought, and completes them.
-func (r *Recorder) appendWaiting(ctx context.Context) {
+// appendWaiting appends in one transaction what all requests that wait now brought, as far as they fit in, and completes
+// them. It reports whether there were any.
+func (r *Recorder) appendWaiting(ctx context.Context) bool {
 	began := time.Now()
-	r.mu.Lock()
-	group, marks := r.waiting, r.answered
-	if len(group) == 0 && len(marks) == 0 {
-		r.mu.Unlock()
-		return
+	group, entries := r.take(began)
+	if len(group) == 0 {
+		return false
 	}
-	r.waiting, r.answered, r.since = nil, nil, began
-	r.mu.Unlock()
-	var records []Record
-	answered := slices.Clip(marks)
-	for _, q := range group {
-		records, answered = append(records, q.records...), append(answered, q.answered...)
-	}
-	results, err := r.append(ctx, records, answered)
+	results, err := r.append(ctx, entries)
 	r.mu.Lock()
 	r.since = time.Time{}
-	if err != nil { // a request brings its own marks again
-		r.answered = append(r.answered, marks...)
-	}
 	r.observe(began, err)
 	r.mu.Unlock()
-	if err == nil && len(records) > 0 {
+	if err == nil {
 		r.appended()
 	}
 	for _, q := range group {
 		if q.err = err; err == nil {
-			q.results, results = results[:len(q.records):len(q.records)], results[len(q.records):]
+			q.results, results = results[:len(q.entries):len(q.entries)], results[len(q.entries):]
 		}
 		close(q.done)
 	}
+	return true
 }
 
-// append stores records, together if possible, and otherwise one by one, so that one which cannot be stored harms no other.
-func (r *Recorder) append(ctx context.Context, records []Record, answered []int64) (results []Appended, err error) {
-	backoff := outage.Backoff{Min: 25 * time.Millisecond, Max: time.Second}
-	results, err = r.try(ctx, records, answered)
-	for range appendTries - 1 {
-		if err == nil || errors.Is(err, ErrRefused) {
+// take takes the requests of the next transaction.
+func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.waiting) > 0 && (len(group) == 0 || len(entries)+len(r.waiting[0].entries) <= MaxBatch) {
+		group, entries = append(group, r.waiting[0]), append(entries, r.waiting[0].entries...)
+		r.waiting = r.waiting[1:]
+	}
+	if len(group) > 0 {
+		r.since = now
+	}
+	return group, entries
+}
+
+// append stores entries, together if possible, and otherwise one by one, so that one which cannot be stored harms no other.
+func (r *Recorder) append(ctx context.Context, entries []Entry) (results []Stored, err error) {
+	backoff := outage.Backoff{Min: 25 * time.Millisecond, Max: 250 * time.Millisecond}
+	for n := range appendTries {
+		if n > 0 {
+			outage.Sleep(ctx, backoff.Next())
+		}
+		if results, err = r.try(ctx, entries); err == nil || errors.Is(err, ErrRefused) {
 			break
 		}
-		outage.Sleep(ctx, backoff.Next())
-		results, err = r.try(ctx, records, answered)
 	}
 	if errors.Is(err, ErrRefused) {
-		if results, err = r.oneByOne(ctx, records); err == nil {
-			_, err = r.try(ctx, nil, answered)
+		results, err = r.oneByOne(ctx, entries)
+	}
+	for i := range results {
+		if results[i].Err != nil {
+			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", entries[i].JobKey), zap.Error(results[i].Err))
 		}
 	}
 	return results, err
 }
 
-func (r *Recorder) try(ctx context.Context, records []Record, answered []int64) ([]Appended, error) {
+func (r *Recorder) try(ctx context.Context, entries []Entry) ([]Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, appendTimeout)
 	defer cancel()
-	results, err := r.store.Append(ctx, records, answered)
+	results, err := r.store.Append(ctx, entries)
 	if err != nil {
 		r.failed()
 	}
 	return results, err
 }
 
-// oneByOne stores records of which the store refuses some.
-func (r *Recorder) oneByOne(ctx context.Context, records []Record) ([]Appended, error) {
-	results := make([]Appended, len(records))
-	for i := range records {
-		one, err := r.try(ctx, records[i:i+1:i+1], nil)
+// oneByOne stores entries of which the store refuses some.
+func (r *Recorder) oneByOne(ctx context.Context, entries []Entry) ([]Stored, error) {
+	results := make([]Stored, len(entries))
+	for i := range entries {
+		one, err := r.try(ctx, entries[i:i+1:i+1])
 		switch {
 		case err == nil:
 			results[i] = one[0]
 		case errors.Is(err, ErrRefused):
-			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", records[i].JobKey), zap.Error(err))
+			results[i].Err = err
 		default:
 			return nil, err
 		}
@@ -211,14 +206,6 @@ func (r *Recorder) Err() error { return r.outage.Err() }
 // Wait waits until the store takes writes. It fails when ctx ends.
 func (r *Recorder) Wait(ctx context.Context) error { return r.outage.Wait(ctx) }
 
-// Lost notes a failure of the store outside the recorder: the store counts as lost until it takes a write.
-func (r *Recorder) Lost(err error) {
-	r.failed()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.observe(time.Now(), err)
-}
-
 // observe notes whether a write that began at this time succeeded. The caller holds the mutex.
 func (r *Recorder) observe(began time.Time, err error) {
 	if err != nil {
@@ -226,45 +213,27 @@ func (r *Recorder) observe(began time.Time, err error) {
 		return
 	}
 	r.last = time.Now()
-	if r.outage.Succeeded() {
-		for i := range r.notFound { // other workers could not clear their marks either
-			r.notFound[i].since = r.last
-		}
-	}
+	r.outage.Succeeded()
 }
 
-// Run probes a store that is lost or idle, and writes what no decision takes along, until ctx ends. Then it writes the rest
-// within a second.
+// Run probes a store that is lost or idle until ctx ends. Then it waits a second for an append that nobody waits for any more.
 func (r *Recorder) Run(ctx context.Context) {
-	tick := time.NewTicker(housekeepingEvery)
-	defer tick.Stop()
 	backoff := outage.Backoff{Min: 50 * time.Millisecond, Max: 2 * time.Second}
-	for {
-		lost, next := r.Err() != nil, tick.C
-		if lost {
-			next = time.After(backoff.Next())
-		} else {
+	for ctx.Err() == nil {
+		if r.Err() == nil {
 			backoff.Reset()
+			outage.Sleep(ctx, watchEvery)
+		} else {
+			outage.Sleep(ctx, backoff.Next())
 		}
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			r.housekeep(last)
-			select { // for an append that nobody waits for any more
-			case r.writing <- struct{}{}:
-				<-r.writing
-			case <-last.Done():
-			}
-			return
-		case <-next:
-		}
-		if lost || !r.busy() {
+		if lost := r.Err() != nil; ctx.Err() == nil && (lost || !r.busy()) {
 			r.probe(ctx, lost)
 		}
-		if !lost {
-			r.housekeep(ctx)
-		}
+	}
+	select {
+	case r.writing <- struct{}{}:
+		<-r.writing
+	case <-time.After(time.Second):
 	}
 }
 
@@ -293,78 +262,4 @@ func (r *Recorder) busy() bool {
 		r.observe(r.since, errors.New("audit store: an append hangs"))
 	}
 	return true
-}
-
-// Answered notes that the broker has accepted the answer of a record.
-func (r *Recorder) Answered(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answered = append(r.answered, id)
-}
-
-// Gone notes that the answer of a record found no job. Unless another worker turns out to have answered it, that is
-// recorded as KindUndelivered.
-func (r *Recorder) Gone(record Record) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notFound = append(r.notFound, notFound{record, time.Now()})
-}
-
-// housekeep writes answered marks that no decision took along, and records answers that were not delivered.
-func (r *Recorder) housekeep(ctx context.Context) {
-	var due []Record
-	r.mu.Lock()
-	r.notFound = slices.DeleteFunc(r.notFound, func(n notFound) bool {
-		if time.Since(n.since) < undeliveredAfter {
-			return false
-		}
-		due = append(due, n.record)
-		return true
-	})
-	idle := len(r.answered) == 0 && len(due) == 0
-	r.mu.Unlock()
-	if idle {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	if err := r.recordUndelivered(ctx, due); err != nil {
-		for _, record := range due {
-			r.Gone(record)
-		}
-	}
-}
-
-func (r *Recorder) recordUndelivered(ctx context.Context, due []Record) error {
-	// First the marks that wait here: one of them may be of a record that is due.
-	if _, err := r.Record(ctx, nil); err != nil || len(due) == 0 {
-		return err
-	}
-	ids := make([]int64, len(due))
-	for i := range due {
-		ids[i] = due[i].ID
-	}
-	ids, err := r.store.Unanswered(ctx, ids)
-	if err != nil || len(ids) == 0 {
-		return err
-	}
-	open := slices.DeleteFunc(slices.Clone(due), func(r Record) bool { return !slices.Contains(ids, r.ID) })
-	q := &request{done: make(chan struct{})}
-	for i := range open {
-		q.records, q.answered = append(q.records, undelivered(&open[i])), append(q.answered, open[i].ID) // it is settled by that
-	}
-	_, err = r.record(ctx, q)
-	return err
-}
-
-// undelivered returns the record that the answer of another one was not delivered.
-func undelivered(r *Record) Record {
-	key := r.Key
-	sum := sha256.Sum256(append([]byte("undelivered\x00"), r.Inputs[:]...))
-	copy(key.Inputs[:], sum[:])
-	detail := contract.Detail{Undelivered: r.Hash.String()}
-	return Record{
-		Kind: KindUndelivered, At: time.Now().UTC().Truncate(time.Microsecond), Key: key,
-		ClaimID: r.ClaimID, RetryCount: r.RetryCount, Detail: detail.Encode(),
-	}
 }

@@ -27,6 +27,7 @@ import (
 type Secret struct {
 	private ed25519.PrivateKey
 	inputs  sync.Pool // of keyed hashes: to key one anew costs more than to use it
+	rows    sync.Pool
 }
 
 // Public is the half of a [Secret] that can check but not sign.
@@ -152,12 +153,14 @@ func readPEM(path string) (any, error) {
 }
 
 func secretOf(private ed25519.PrivateKey) (*Secret, error) {
-	inputs, err := hkdf.Key(sha256.New, private.Seed(), nil, "analyze-retry inputs v1", sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("audit key: %w", err)
-	}
 	s := &Secret{private: private}
-	s.inputs.New = func() any { return hmac.New(sha256.New, inputs) }
+	for use, pool := range map[string]*sync.Pool{"analyze-retry inputs v1": &s.inputs, "analyze-retry claims v1": &s.rows} {
+		key, err := hkdf.Key(sha256.New, private.Seed(), nil, use, sha256.Size)
+		if err != nil {
+			return nil, fmt.Errorf("audit key: %w", err)
+		}
+		pool.New = func() any { return hmac.New(sha256.New, key) }
+	}
 	return s, nil
 }
 
@@ -176,16 +179,48 @@ func (p Public) ID() string {
 // Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it reveals nothing; a
 // bare hash of a text with a CPF in it could be undone by trying all CPFs.
 func (s *Secret) Inputs(parts ...string) (sum [16]byte) {
-	mac := s.inputs.Get().(hash.Hash)
-	defer s.inputs.Put(mac)
-	mac.Reset()
 	b := make([]byte, 0, 256)
 	for _, part := range parts {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(part))) //nolint:gosec // variables are at most megabytes
-		b = append(b, part...)
+		b = appendText(b, part)
 	}
+	return keyed(&s.inputs, b)
+}
+
+func appendText(b []byte, text string) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // variables are at most megabytes
+	return append(b, text...)
+}
+
+func keyed(pool *sync.Pool, b []byte) (sum [16]byte) {
+	mac := pool.Get().(hash.Hash)
+	defer pool.Put(mac)
+	mac.Reset()
 	mac.Write(b)
 	var whole [sha256.Size]byte
 	copy(sum[:], mac.Sum(whole[:0]))
 	return sum
+}
+
+// SealState returns what a store keeps as the row of an open claim: its state, and a keyed hash of claim and state, so that
+// a row that was changed by hand, or is another claim's, makes no wrong decision.
+func (s *Secret) SealState(claimID string, state *State) []byte {
+	b := state.bytes()
+	sum := keyed(&s.rows, append(appendText(make([]byte, 0, 256), claimID), b...))
+	return append(b, sum[:]...)
+}
+
+// ReadState reads what [Secret.SealState] wrote. Without a secret it does not check the keyed hash: a person who may only
+// read the store has no key, and `worker audit verify` compares the rows with the records.
+func (s *Secret) ReadState(claimID string, row []byte) (State, error) {
+	n := len(row) - len(Key{}.Inputs)
+	if n < 0 {
+		return State{}, errState
+	}
+	if s != nil {
+		sum := keyed(&s.rows, append(appendText(make([]byte, 0, 256), claimID), row[:n]...))
+		if !hmac.Equal(sum[:], row[n:]) {
+			return State{}, errors.New("its row in the audit store was changed by hand, or put there from another claim; worker audit verify shows what its records say")
+		}
+	}
+	return readState(row[:n])
 }

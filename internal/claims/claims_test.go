@@ -10,15 +10,15 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// storeOf returns a store with records, each of a job of its own and, unless it has a time, a minute after the one before. What
-// they have as Message is with whom the claim is, or who decided.
+// storeOf returns a store with records, each of a job of its own and, unless it has a time, a minute after
+// the one before.
 func storeOf(t *testing.T, records ...audit.Record) audit.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), audittest.Secret(t), sqlite.Options{})
@@ -30,40 +30,42 @@ func storeOf(t *testing.T, records ...audit.Record) audit.Store {
 		if r.At.IsZero() {
 			r.At = noon.Add(time.Duration(i) * time.Minute)
 		}
-		detail := contract.Detail{}
-		switch {
-		case r.Kind.IsDecision():
-			r.Variables = `{"retryCount":1,"maxRetries":5,"retryDecision":{"policy":"tiss","matchedCode":"TIMEOUT"}}`
-			detail.With = r.Message
-		case r.Kind == audit.KindRedriven:
-			detail.RedriveWait = r.Message
-		case r.Kind.IsOutcome():
-			detail.Policy, detail.DecidedBy = "tiss", r.Message
+		if r.Kind.IsDecision() || r.Kind.IsOutcome() {
+			r.Policy = "tiss"
 		}
-		r.Message, r.Detail = "", detail.Encode()
+		if r.Kind.IsDecision() {
+			r.RetryCount, r.MaxRetries, r.Class, r.Rule, r.Code = 1, 5, retry.Transient, "transient.TIMEOUT", "TIMEOUT"
+		}
 		if r.Kind == audit.KindRetry {
 			r.NextRetryTime = r.At.Add(10 * time.Minute)
 		}
 	}
-	_, err = s.Append(t.Context(), records, nil)
-	check.Must(t, err)
+	audittest.Append(t, s, records...)
 	return s
 }
 
-func record(claim string, kind audit.Kind, message string) audit.Record {
-	return audit.Record{ClaimID: claim, Kind: kind, Message: message}
+// record is of a claim; with is with whom that is, by who decided.
+func record(claim string, kind audit.Kind, with, by string) audit.Record {
+	return audit.Record{ClaimID: claim, Kind: kind, HeldBy: with, DecidedBy: by}
 }
 
-// ward is a store with a claim in each state, and what is known of each at 12:11:30.
+// ward is a store with a claim of each standing. The claims are not in the order of their names.
 func ward(t *testing.T) audit.Store {
 	t.Helper()
+	const again, now = "CLM-again-1", "CLM-now-1"
 	return storeOf(t,
-		record("CLM-overdue-1", audit.KindRetry, ""), record("CLM-stopped-1", audit.KindPermanent, ""), record("CLM-with-1", audit.KindExhausted, "billing"),
-		record("CLM-dead-1", audit.KindPermanent, claims.WithDeadLetters), record("CLM-incident-1", audit.KindRejected, ""),
-		record("CLM-again-1", audit.KindPermanent, "registration"), record("CLM-again-1", audit.KindResubmitted, "maria"),
-		record("CLM-now-1", audit.KindRetry, ""), record("CLM-now-1", audit.KindRedriven, ""),
-		record("CLM-waiting-1", audit.KindRetry, ""), record("CLM-gone-1", audit.KindRetry, ""), record("CLM-gone-1", audit.KindUndelivered, ""),
-		record("CLM-accepted-1", audit.KindSubmitted, ""), record("CLM-given-up-1", audit.KindAbandoned, "joão"),
+		record("CLM-overdue-1", audit.KindRetry, "", ""),
+		record("CLM-stopped-1", audit.KindPermanent, "", ""),
+		record("CLM-with-1", audit.KindExhausted, "billing", ""),
+		record("CLM-dead-1", audit.KindPermanent, audit.WithDeadLetters, ""),
+		record("CLM-incident-1", audit.KindRejected, "", ""),
+		record(again, audit.KindPermanent, "registration", ""),
+		record(again, audit.KindResubmitted, "", "maria"),
+		record(now, audit.KindRetry, "", ""),
+		record(now, audit.KindRedriven, "", ""),
+		record("CLM-waiting-1", audit.KindRetry, "", ""),
+		record("CLM-accepted-1", audit.KindSubmitted, "", ""),
+		record("CLM-given-up-1", audit.KindAbandoned, "", "joão"),
 	)
 }
 
@@ -78,10 +80,10 @@ func listed(t *testing.T, s audit.Store, q claims.Query, now time.Time) (lines [
 	return lines
 }
 
-func TestEveryOpenClaimHasTheStateThatItsLastRecordShows(t *testing.T) {
+func TestOpenClaimsAreListedTheOldestFirst(t *testing.T) {
 	check.Same(t, []string{
 		"overdue overdue tiss", "stopped stopped tiss", "with stopped tiss billing", "dead dead-letter tiss dead-letter", "incident incident none",
-		"again redriven tiss maria", "now redriven none", "waiting waiting tiss", "gone waiting tiss",
+		"again redriven tiss maria", "now redriven tiss", "waiting waiting tiss",
 	}, listed(t, ward(t), claims.Query{}, noon.Add(11*time.Minute+30*time.Second)), "open claims")
 }
 
@@ -91,13 +93,16 @@ func TestClaimsAreChosenByStatePolicyAgeAndTime(t *testing.T) {
 		query claims.Query
 		want  []string
 	}{
-		"state":      {claims.Query{States: []claims.State{claims.Overdue, claims.Incident}}, []string{"overdue overdue tiss", "incident incident none"}},
-		"policy":     {claims.Query{Policy: "none"}, []string{"incident incident none", "now redriven none"}},
+		"state": {
+			claims.Query{States: []audit.Standing{audit.Overdue, audit.Incident}},
+			[]string{"overdue overdue tiss", "incident incident none"},
+		},
+		"policy":     {claims.Query{Policy: "none"}, []string{"incident incident none"}},
 		"age":        {claims.Query{OlderThan: 10 * time.Minute}, []string{"overdue overdue tiss", "stopped stopped tiss"}},
-		"since":      {claims.Query{From: noon.Add(9 * time.Minute)}, []string{"waiting waiting tiss", "gone waiting tiss"}},
+		"since":      {claims.Query{From: noon.Add(9 * time.Minute)}, []string{"waiting waiting tiss"}},
 		"until":      {claims.Query{To: noon.Add(time.Minute)}, []string{"overdue overdue tiss"}},
-		"ended":      {claims.Query{States: claims.EndedStates(), From: noon}, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}},
-		"ended then": {claims.Query{States: claims.EndedStates(), From: noon, To: noon.Add(13 * time.Minute)}, []string{"accepted submitted tiss"}},
+		"ended":      {claims.Query{States: claims.EndedStandings(), From: noon}, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}},
+		"ended then": {claims.Query{States: claims.EndedStandings(), From: noon, To: noon.Add(11 * time.Minute)}, []string{"accepted submitted tiss"}},
 		"none":       {claims.Query{Policy: "smtp"}, nil},
 	} {
 		check.Same(t, c.want, listed(t, s, c.query, now), "%s", name)
@@ -106,37 +111,79 @@ func TestClaimsAreChosenByStatePolicyAgeAndTime(t *testing.T) {
 
 func TestOnlyClaimsThatEndedAreLimitedToThirtyDays(t *testing.T) {
 	s := ward(t)
-	states := append(claims.EndedStates(), claims.Stopped)
+	states := append(claims.EndedStandings(), audit.Stopped)
 	for days, want := range map[int][]string{
 		29: {"stopped stopped tiss", "with stopped tiss billing", "accepted submitted tiss", "given-up abandoned tiss joão"},
 		40: {"stopped stopped tiss", "with stopped tiss billing"},
 	} {
 		check.Same(t, want, listed(t, s, claims.Query{States: states}, noon.AddDate(0, 0, days)), "after %d days", days)
 	}
-	ended := claims.Query{States: claims.EndedStates(), To: noon.AddDate(0, 0, 2)}
+	ended := claims.Query{States: claims.EndedStandings(), To: noon.AddDate(0, 0, 2)}
 	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 40)), "counted back from To")
 	ended.To = noon.AddDate(1, 0, 0)
 	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 2)), "a To in the future")
 }
 
 func TestAClaimThatFailedAfterItsEndHasNotEnded(t *testing.T) {
-	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, ""), record("CLM-a-1", audit.KindRetry, ""))
-	check.Same(t, 0, len(listed(t, s, claims.Query{States: claims.EndedStates(), From: noon}, noon.Add(time.Hour))), "claims that ended")
+	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, "", ""), record("CLM-a-1", audit.KindRetry, "", ""))
+	ended := listed(t, s, claims.Query{States: claims.EndedStandings(), From: noon}, noon.Add(time.Hour))
+	check.Same(t, 0, len(ended), "claims that ended")
 }
 
-func TestARedriveThatKeepsTheScheduleWaits(t *testing.T) {
-	s := storeOf(t, record("CLM-a-1", audit.KindExhausted, "billing"), record("CLM-a-1", audit.KindRedriven, "PT40M"))
-	check.Same(t, []string{"a waiting none"}, listed(t, s, claims.Query{}, noon.Add(40*time.Minute)), "before its time")
-	check.Same(t, []string{"a overdue none"}, listed(t, s, claims.Query{}, noon.Add(41*time.Minute)), "at its time")
+func TestAClaimThatEndedTwiceIsWhatItsLastEndSays(t *testing.T) {
+	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, "", ""), record("CLM-a-1", audit.KindAbandoned, "", ""))
+	for standing, want := range map[audit.Standing][]string{audit.Submitted: nil, audit.Abandoned: {"a abandoned tiss"}} {
+		q := claims.Query{States: []audit.Standing{standing}, From: noon}
+		check.Same(t, want, listed(t, s, q, noon.Add(time.Hour)), "%s", standing)
+	}
 }
 
-func TestTheCensusCountsStatesAndAges(t *testing.T) {
-	old := record("CLM-old-1", audit.KindRetry, "")
-	old.At = noon.Add(-30 * time.Hour)
-	late := record("CLM-old-1", audit.KindExhausted, "")
-	late.At = noon.Add(-time.Hour)
-	s := storeOf(t, old, late, record("CLM-new-1", audit.KindExhausted, ""))
-	census, err := claims.Count(t.Context(), s, noon.Add(time.Hour))
+func TestAClaimThatEndedWasOpenedWhenItFirstFailed(t *testing.T) {
+	s := storeOf(t, record("CLM-a-1", audit.KindRetry, "", ""), record("CLM-a-1", audit.KindSubmitted, "", ""))
+	all, err := claims.List(t.Context(), s, claims.Query{States: claims.EndedStandings()}, noon.Add(time.Hour))
 	check.Must(t, err)
-	check.Same(t, claims.Census{"tiss": {claims.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}}, census, "census")
+	check.Same(t, []time.Time{noon}, []time.Time{all[0].Opened}, "when it was opened")
+}
+
+func TestAnOverdueClaimStandsSoSinceItWasDue(t *testing.T) {
+	s := storeOf(t, record("CLM-a-1", audit.KindRetry, "", ""))
+	all, err := claims.List(t.Context(), s, claims.Query{}, noon.Add(time.Hour))
+	check.Must(t, err)
+	check.Same(t, noon.Add(10*time.Minute), all[0].Since, "since when it is overdue")
+}
+
+func TestTheCensusCountsStandingsAndAges(t *testing.T) {
+	old, late := record("CLM-old-1", audit.KindRetry, "", ""), record("CLM-old-1", audit.KindExhausted, "", "")
+	old.At, late.At = noon.Add(-30*time.Hour), noon.Add(-time.Hour)
+	s, census := storeOf(t, old, late, record("CLM-new-1", audit.KindExhausted, "", "")), claims.Census{}
+	check.Must(t, s.Open(t.Context(), func(_ string, state *audit.State) error {
+		census.Add(state, noon.Add(time.Hour))
+		return nil
+	}))
+	check.Same(t, claims.Census{"tiss": {audit.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}}, census, "census")
+}
+
+// The record that shows it is not always the last one.
+func TestAClaimIsKnownByTheRecordThatShowsHowItStands(t *testing.T) {
+	refused := func(claim string) audit.Record { return record(claim, audit.KindDecisionRefused, "", "ana") }
+	s := storeOf(t,
+		record("CLM-open-1", audit.KindPermanent, "", ""), refused("CLM-open-1"),
+		record("CLM-ended-1", audit.KindRetry, "", ""), record("CLM-ended-1", audit.KindSubmitted, "", ""), refused("CLM-ended-1"),
+		refused("CLM-asked-1"),
+	)
+	for id, want := range map[string]string{
+		"CLM-open-1":  "stopped by PERMANENT_ERROR",
+		"CLM-ended-1": "submitted by SUBMITTED",
+		"CLM-asked-1": "not known",
+		"CLM-never-1": "not known",
+	} {
+		state, records, err := s.Claim(t.Context(), id)
+		check.Must(t, err)
+		c, last := claims.Known(id, &state, records, noon)
+		got := "not known"
+		if last != nil {
+			got = fmt.Sprintf("%s by %s", c.State, last.Kind)
+		}
+		check.Same(t, want, got, "%s", id)
+	}
 }

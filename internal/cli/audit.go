@@ -40,7 +40,7 @@ who asks what is kept (LGPD, article 18), or for an auditor.`,
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
 		Args:    oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
-			return withClaim(command, args[0], func(records []audit.Record) error {
+			return withClaim(command, args[0], func(_ *audit.State, records []audit.Record) error {
 				for i := range records {
 					if err := printLine(command, report.RecordOf(&records[i])); err != nil {
 						return err

@@ -20,10 +20,11 @@ func newAuditPurge(now clock) *cobra.Command {
 		Use:   "purge",
 		Short: "Remove records that were decided before a day",
 		Long: `Shows which records were decided before a day (UTC) and could be removed; with
---yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION goes, and no
-record whose event is yet to be published, nor what came after it. One signed
-cut a chain stands for what was removed. For --yes the worker must be stopped
-(SQLite), or RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
+--yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION goes, nor a
+record of an open claim or whose event is yet to be published, nor what came
+after it. One signed cut a chain stands for what was removed. For --yes the
+worker must be stopped (SQLite), or RETRY_DATABASE_URL must name the owner of
+the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 		Args:    noArgs,
 	}
@@ -48,11 +49,7 @@ cut a chain stands for what was removed. For --yes the worker must be stopped
 			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(dayLayout))
 		}
 		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes, Runs: []run{}}
-		if *yes {
-			err = p.remove(command.Context(), cfg, now())
-		} else {
-			err = p.preview(command.Context(), cfg)
-		}
+		err = p.purge(command.Context(), cfg)
 		if err == nil || *yes && len(p.Runs) > 0 { // what was removed is reported, also after an error
 			err = errors.Join(printAnswer(command, p, p.text()), err)
 		}
@@ -68,8 +65,13 @@ type purged struct {
 	DryRun    bool      `json:"dryRun"`
 	// Runs are what would go or went, at most one of each chain.
 	Runs []run `json:"removed"`
-	// Unpublished are the chains whose next record stays although it is old enough, because its event is not published.
-	Unpublished []int `json:"unpublishedChains,omitempty"`
+	// Held are the chains of which older records stay than would have to, and by what.
+	Held []held `json:"held,omitempty"`
+}
+
+type held struct {
+	Chain int        `json:"chain"`
+	By    audit.Hold `json:"by"`
 }
 
 type run struct {
@@ -82,43 +84,36 @@ type run struct {
 	Hash    string    `json:"hash"`
 }
 
-// preview finds what a purge would remove. It changes nothing.
-func (p *purged) preview(ctx context.Context, cfg config.Config) error {
-	store, err := app.OpenHistory(ctx, cfg)
+// purge removes what may go, or finds out what that is, and notes it.
+func (p *purged) purge(ctx context.Context, cfg config.Config) error {
+	var store audit.Store
+	var err error
+	if p.DryRun {
+		store, err = app.OpenHistory(ctx, cfg)
+	} else {
+		store, _, err = app.OpenStore(ctx, cfg)
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.find(ctx, store, func(audit.Expired) error { return nil }), store.Close())
-}
-
-func (p *purged) remove(ctx context.Context, cfg config.Config, now time.Time) error {
-	store, secret, err := app.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	purge := func(e audit.Expired) error { return store.Purge(ctx, secret.Cut(e, now)) }
-	return errors.Join(p.find(ctx, store, purge), store.Close())
-}
-
-// find does something with each run that may go, and notes it.
-func (p *purged) find(ctx context.Context, store audit.Store, do func(audit.Expired) error) error {
-	expired, err := store.Expired(ctx, p.Before)
-	if err != nil {
-		return err
-	}
-	for _, e := range expired {
-		if e.Unpublished {
-			p.Unpublished = append(p.Unpublished, e.Chain)
+	chains, err := store.Purge(ctx, p.Before, p.DryRun)
+	for _, c := range chains {
+		if c.Through >= c.From {
+			p.Runs = append(p.Runs, run{
+				Chain:   c.Chain,
+				From:    c.From,
+				Through: c.Through,
+				Records: c.Through - c.From + 1,
+				Oldest:  c.Oldest,
+				Newest:  c.Newest,
+				Hash:    c.Hash.String(),
+			})
 		}
-		if e.Through < e.From {
-			continue
+		if c.Held != "" {
+			p.Held = append(p.Held, held{c.Chain, c.Held})
 		}
-		if err := do(e); err != nil {
-			return err
-		}
-		p.Runs = append(p.Runs, run{e.Chain, e.From, e.Through, e.Through - e.From + 1, e.Oldest, e.Newest, e.Hash.String()})
 	}
-	return nil
+	return errors.Join(err, store.Close())
 }
 
 func (p *purged) text() string {
@@ -128,14 +123,18 @@ func (p *purged) text() string {
 		did = "Would remove"
 	}
 	if len(p.Runs) == 0 {
-		fmt.Fprintf(&b, "%s nothing: no record was decided before %s and is published.\n", did, p.Before.Format(dayLayout))
+		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(dayLayout))
 	}
 	for _, r := range p.Runs {
 		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
 			did, text.Count(r.Records, "record"), r.Chain, r.From, r.Through, text.Millis(r.Oldest), text.Millis(r.Newest))
 	}
-	for _, chain := range p.Unpublished {
-		fmt.Fprintf(&b, "Older records of chain %d stay until their events are published.\n", chain)
+	for _, h := range p.Held {
+		why := map[audit.Hold]string{
+			audit.HeldByOutbox: "their events are published",
+			audit.HeldByClaim:  "claims end that are open since then (worker claims)",
+		}[h.By]
+		fmt.Fprintf(&b, "Older records of chain %d stay until %s.\n", h.Chain, why)
 	}
 	if p.DryRun && len(p.Runs) > 0 {
 		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")

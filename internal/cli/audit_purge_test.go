@@ -9,9 +9,7 @@ import (
 
 // decade is what happened long ago, and the week.
 func decade() []audit.Record {
-	old := func(claim, at string) audit.Record {
-		return decided{audit.KindRetry, claim, at, "504", "TRANSIENT", "504", 0, 5, 6}.record()
-	}
+	old := func(claim, at string) audit.Record { return ended{audit.KindSubmitted, claim, at, 1, 0, ""}.record() }
 	return keyed(append([]audit.Record{
 		old("CLM-2020-1", "2020-11-30T10:00:00Z"), old("CLM-2020-2", "2020-12-01T10:00:00Z"), old("CLM-2020-3", "2020-12-31T23:59:59.999999Z"),
 	}, week()...))
@@ -23,9 +21,9 @@ func TestPurgeShowsAndThenRemovesWhatIsOld(t *testing.T) {
 	for range 2 { // it changes nothing
 		check.Same(t, "Would remove"+places+"Nothing is removed yet: give --yes to remove them.\n", a.must(t, "audit", "purge", "--before", "2021-01-01"), "a dry run")
 	}
-	a.prints(t, []string{"audit", "verify"}, "19 records in 1 chain checked")
+	a.prints(t, []string{"audit", "verify"}, "17 records in 1 chain checked")
 	check.Same(t, "Removed"+places, a.must(t, "audit", "purge", "--before", "2021-01-01", "--yes"), "purge --yes")
-	a.prints(t, []string{"audit", "verify"}, "16 records in 1 chain checked", "3 records removed by a purge")
+	a.prints(t, []string{"audit", "verify"}, "14 records in 1 chain checked", "3 records removed by a purge")
 	a.fails(t, 1, "nothing is known of claim", "history", "CLM-2020-1")
 	var got struct {
 		DryRun  bool
@@ -47,4 +45,17 @@ func TestPurgeKeepsUnpublishedRecordsAndSaysSo(t *testing.T) {
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1", "Older records of chain 1 stay until their events are published.")
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed 1 record of chain 1")
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed nothing", "Older records of chain 1 stay")
+}
+
+func TestPurgeKeepsClaimsThatAreOpenAndSaysSo(t *testing.T) {
+	all := decade()
+	all[1].Kind = audit.KindRejected
+	a := archived(t, all)
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1",
+		"Older records of chain 1 stay until claims end that are open since then (worker claims).")
+	var got struct{ Held []struct{ By string } }
+	a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01", "--yes")
+	if len(got.Held) != 1 || got.Held[0].By != "open claim" {
+		t.Errorf("held by %v", got.Held)
+	}
 }

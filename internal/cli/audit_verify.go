@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +24,10 @@ func newAuditVerify() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no record was changed, removed, swapped or cut off",
-		Long: `Checks the hash chains from the first record to the signed head, and names the
-first place where something was changed, added, removed, swapped or cut off. It
-exits with 1 if it finds anything. The public half of the key is enough.
+		Long: `Checks the hash chains from the first record to the signed head, and that each
+open claim stands as its records show. It names the first place where something
+was changed, added, removed, swapped or cut off, and exits with 1 if it finds
+anything. The public half of the key is enough.
 
 Only heads that were kept elsewhere show that a store was put back as a whole:
 --heads takes the worker's log, what this command printed before, or events of
@@ -72,11 +74,16 @@ func check(command *cobra.Command, cfg config.Config, store audit.Store, public 
 	verified, err := audit.Verify(command.Context(), store, public, known, func(n int64) { progress.Show("%d records checked", n) })
 	progress.Clear()
 	c := &checked{
-		Store: cfg.DatabaseURL.String(), Key: public.ID(), Records: verified.Records, Removed: verified.Removed,
-		KnownHeads: len(known), AgreedHeads: verified.Agreed,
+		Store:       cfg.DatabaseURL.String(),
+		Key:         public.ID(),
+		Records:     verified.Records,
+		Removed:     verified.Removed,
+		Claims:      verified.Claims,
+		KnownHeads:  len(known),
+		AgreedHeads: verified.Agreed,
 	}
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
-		c.Broken = &brokenPlace{broken.Chain, broken.Seq, broken.ID, broken.Why}
+		c.Broken = placeOf(broken)
 	} else if err != nil {
 		return nil, err
 	}
@@ -98,17 +105,38 @@ type checked struct {
 	Findings []string `json:"findings,omitempty"`
 	Records  int64    `json:"records"`
 	Removed  int64    `json:"removed"`
+	// Claims are the open ones that stand as their records show.
+	Claims int64 `json:"claims"`
 	// KnownHeads were given, and AgreedHeads of them could be compared. The places of the others are removed.
 	KnownHeads  int        `json:"knownHeads"`
 	AgreedHeads int        `json:"agreedHeads"`
 	Heads       []headLine `json:"heads"`
 }
 
+// brokenPlace is an [audit.BrokenError]; what is zero there is absent.
 type brokenPlace struct {
-	Chain int    `json:"chain"`
-	Seq   int64  `json:"seq,omitempty"`
-	ID    int64  `json:"id,omitempty"`
-	Why   string `json:"why"`
+	Chain   int       `json:"chain,omitempty"`
+	Seq     int64     `json:"seq,omitempty"`
+	ID      int64     `json:"id,omitempty"`
+	Kind    string    `json:"kind,omitempty"`
+	ClaimID string    `json:"claimId,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	Why     string    `json:"why"`
+}
+
+func placeOf(broken *audit.BrokenError) *brokenPlace {
+	place := &brokenPlace{
+		Chain:   broken.Chain,
+		Seq:     broken.Seq,
+		ID:      broken.ID,
+		ClaimID: broken.ClaimID,
+		At:      broken.At,
+		Why:     broken.Why,
+	}
+	if broken.Kind != 0 {
+		place.Kind = broken.Kind.String()
+	}
+	return place
 }
 
 // fault returns what is wrong as an error, nil where nothing is. err is what the check of the chains has found.
@@ -150,6 +178,7 @@ func (c *checked) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
 	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", text.Count(c.Records, "record"), text.Count(len(c.Heads), "chain"), c.Key)
+	fmt.Fprintf(&b, "%s checked against their records.\n", text.Count(c.Claims, "open claim"))
 	if c.Removed > 0 {
 		fmt.Fprintf(&b, "%s removed by a purge; a signed cut stands for them.\n", text.Count(c.Removed, "record"))
 	}

@@ -40,8 +40,8 @@ those of the 30 days before --to or before now.`,
 		var wrong faults
 		query.Policy, query.OlderThan = *policy, *older
 		for _, name := range *states {
-			state := claims.State(name)
-			known := slices.Concat(claims.OpenStates(), claims.EndedStates())
+			state := audit.Standing(name)
+			known := slices.Concat(claims.OpenStandings(), claims.EndedStandings())
 			wrong.when(!slices.Contains(known, state), "--state is %q; known are %s", name, strings.Trim(fmt.Sprint(known), "[]"))
 			query.States = append(query.States, state)
 		}

@@ -28,17 +28,16 @@ func newEventsTail(now clock) *cobra.Command {
 order in which they were decided; with --claim all events of that claim. They
 are the same that the worker publishes to RETRY_EVENTS_URL, and are there
 without a queue too.`,
-		Example: `  worker events tail --unpublished | wc -l`,
+		Example: `  worker events tail --claim CLM-001-1234567890`,
 		Args:    noArgs,
 	}
 	flags := command.Flags()
 	since := sinceFlag(command, "1h", "how far back to begin")
 	all := flags.Bool("all", false, "begin with the oldest event")
 	claimID := flags.String("claim", "", "only the events of this claim")
-	unpublished := flags.Bool("unpublished", false, "only events that are not published yet")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		if *all && flags.Changed("since") || *unpublished && (*all || flags.Changed("since")) {
-			return usageError{errors.New("--all, --since and --unpublished exclude each other")}
+		if *all && flags.Changed("since") {
+			return usageError{errors.New("--all and --since exclude each other")}
 		}
 		var from time.Time
 		if !*all && (*claimID == "" || flags.Changed("since")) {
@@ -46,9 +45,6 @@ without a queue too.`,
 		}
 		show := func(records []audit.Record) error {
 			for i := range records {
-				if *claimID != "" && records[i].ClaimID != *claimID {
-					continue
-				}
 				if err := printEvent(command, &records[i]); err != nil {
 					return err
 				}
@@ -56,20 +52,16 @@ without a queue too.`,
 			return nil
 		}
 		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
-			switch {
-			case *unpublished:
-				return eachUnpublished(ctx, store, show)
-			case *claimID != "":
-				records, err := store.Claim(ctx, *claimID)
-				if err != nil {
-					return err
-				}
-				records = slices.DeleteFunc(records, func(r audit.Record) bool { return r.At.Before(from) })
-				slices.SortStableFunc(records, func(a, b audit.Record) int { return a.At.Compare(b.At) })
-				return show(records)
-			default:
+			if *claimID == "" {
 				return eachSince(ctx, store, from, show)
 			}
+			_, records, err := store.Claim(ctx, *claimID)
+			if err != nil {
+				return err
+			}
+			records = slices.DeleteFunc(records, func(r audit.Record) bool { return r.At.Before(from) })
+			slices.SortStableFunc(records, func(a, b audit.Record) int { return a.At.Compare(b.At) })
+			return show(records)
 		})
 	}
 	return command
@@ -88,7 +80,7 @@ func eachSince(ctx context.Context, store audit.Store, from time.Time, show func
 	shown := map[int64]bool{}
 	for {
 		var page []audit.Record
-		queried := store.Between(ctx, from, farFuture, func(r *audit.Record) error {
+		queried := store.Between(ctx, from, farFuture, nil, func(r *audit.Record) error {
 			if len(page) == tailPage {
 				return errPage
 			}
@@ -113,23 +105,9 @@ func eachSince(ctx context.Context, store audit.Store, from time.Time, show func
 	}
 }
 
-// eachUnpublished shows what waits to be published, page by page.
-func eachUnpublished(ctx context.Context, store audit.Store, show func([]audit.Record) error) error {
-	for after := int64(0); ; {
-		records, err := store.Unpublished(ctx, after, tailPage)
-		if err != nil || len(records) == 0 {
-			return err
-		}
-		if err := show(records); err != nil {
-			return err
-		}
-		after = records[len(records)-1].ID
-	}
-}
-
 func printEvent(command *cobra.Command, r *audit.Record) error {
 	event, err := events.FromRecord(r)
-	if err != nil {
+	if err != nil || event.ID == "" {
 		return err
 	}
 	_, err = command.OutOrStdout().Write(text.HarmlessJSON(append(event.JSON, '\n')))

@@ -20,8 +20,8 @@ model did. It may run while a worker runs.`,
 		Example: `  worker history CLM-ENC-001-1234567890 --lang pt-BR --tz America/Sao_Paulo`,
 		Args:    oneClaim,
 		RunE: func(command *cobra.Command, args []string) error {
-			return withClaim(command, args[0], func(records []audit.Record) error {
-				history, err := report.HistoryOf(records, now())
+			return withClaim(command, args[0], func(state *audit.State, records []audit.Record) error {
+				history, err := report.HistoryOf(state, records, now())
 				if err != nil {
 					return fmt.Errorf("%w; worker audit verify reports whether it was changed, worker audit export shows it as it is", err)
 				}

@@ -30,7 +30,7 @@ type ward struct {
 func (a *archive) worker(store audit.Store, policyName string, policies *policy.Set) *ward {
 	w := &ward{now: today.Add(-time.Hour)}
 	trail := handlers.Trail{
-		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Rounds: store, Secret: a.secret, Cluster: "zeebe",
+		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Secret: a.secret, Cluster: "zeebe",
 	}
 	clock := func() time.Time { return w.now }
 	w.decide = handlers.NewHandler(handlers.Options{
@@ -161,7 +161,7 @@ func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
 	}
 	outcome := func(kind audit.Kind, operator string) audit.Record {
 		r := ended{kind, "", at, 2, 1, ""}.record()
-		r.Detail = detailed(contract.Detail{Attempts: 2, DecidedBy: operator})
+		r.DecidedBy = operator
 		return r
 	}
 	tests := []struct {
@@ -194,12 +194,13 @@ func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
 func TestHistoryShowsARefusedDecision(t *testing.T) {
 	stopped := decided{audit.KindPermanent, "", "2026-01-12T09:00:00Z", "TIMEOUT", "PERMANENT", "TIMEOUT", 0, 0, 0}.record()
 	refused := ended{audit.KindDecisionRefused, "", "2026-01-12T09:30:00Z", 1, 0, ""}.record()
-	refused.Detail = detailed(contract.Detail{Attempts: 1, DecidedBy: "ana", DecisionProblem: "A decisão “Reenviar” não existe."})
+	refused.DecidedBy = "ana"
+	refused.Detail = detailed(contract.Detail{Attempts: 1, DecisionProblem: "A decisão “Reenviar” não existe."})
 	stopped.ClaimID, refused.ClaimID = "CLM-REFUSED-1", "CLM-REFUSED-1"
 	a := archived(t, keyed([]audit.Record{stopped, refused}))
 	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Now: a retry cannot help: the worker threw the error PERMANENT_ERROR",
 		"DECISION_REFUSED The answer by ana was no decision, so the task came back: A decisão “Reenviar” não existe.")
 	a.prints(t, []string{"history", "CLM-REFUSED-1", "--lang", "pt-BR"},
 		"DECISÃO RECUSADA (DECISION_REFUSED) A resposta por ana não era uma decisão, e a tarefa voltou: A decisão “Reenviar” não existe.")
-	a.prints(t, []string{"history", "CLM-REFUSED-1", "--json"}, `"status": "permanent"`, `"decisionProblem": "A decisão “Reenviar” não existe."`)
+	a.prints(t, []string{"history", "CLM-REFUSED-1", "--json"}, `"state": "stopped"`, `"decisionProblem": "A decisão “Reenviar” não existe."`)
 }

@@ -21,8 +21,8 @@ func newKPI(now clock) *cobra.Command {
 		Use:   "kpi",
 		Short: "Measure the KPIs of each policy against its targets",
 		Long: `Measures the KPIs of each policy over a time against its own targets, and shows
-what became of each claim. A claim stands as it stood at the end of the time;
-how it ended is known from the outcomes that the process reports.`,
+what became of each claim. A claim counts in the time in which it ended, by the
+outcome that the process reports; an open one in that of its last record.`,
 		Example: `  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR`,
 		Args:    noArgs,
 	})
@@ -76,11 +76,11 @@ func measure(ctx context.Context, cfg config.Config, store audit.Store, within p
 	if err != nil {
 		return nil, err
 	}
-	var tally kpi.Tally
-	if err = store.Between(ctx, within.from, within.to, tally.Add); err != nil {
+	tally, err := kpi.Measure(ctx, store, within.from, within.to)
+	if err != nil {
 		return nil, err
 	}
-	return tally.Results(within.to, func(name string) []retry.Target { return targets(policies.Current(), name) }), nil
+	return tally.Results(func(name string) []retry.Target { return targets(policies.Current(), name) }), nil
 }
 
 // targets returns those of a policy, none of one that is not in force any more.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -78,15 +79,15 @@ error. Of several claims not all sent again is exit code 1.`,
 }
 
 // backoffBy returns how long these policies have a stopped claim wait before its next try, with what its task or job had changed.
-func backoffBy(known *policy.Set) func(*redrive.Candidate) (time.Duration, error) {
-	return func(c *redrive.Candidate) (time.Duration, error) {
-		x := &c.Facts.RetryDecision
-		p, is := known.Get(x.Policy)
+func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
+	return func(c *redrive.Claim) (time.Duration, error) {
+		p, is := known.Get(c.Policy)
 		if !is {
-			return 0, fmt.Errorf("its policy %s is not known here: set RETRY_POLICIES_FILE as for the worker, or send it without --wait", x.Policy)
+			return 0, fmt.Errorf("its policy %s is not known here: "+
+				"set RETRY_POLICIES_FILE as for the worker, or send it without --wait", c.Policy)
 		}
-		if x.Overrides != nil {
-			o, err := x.Overrides.Rule()
+		if overrides := c.Facts.RetryDecision.Overrides; overrides != nil {
+			o, err := overrides.Rule()
 			if err != nil {
 				return 0, err
 			}
@@ -94,7 +95,11 @@ func backoffBy(known *policy.Set) func(*redrive.Candidate) (time.Duration, error
 				return 0, fmt.Errorf("its policy does not take its overrides any more: %w", err)
 			}
 		}
-		return p.Backoff(retry.Request{ClaimID: c.ClaimID, RetryCount: c.Facts.RetryCount, ProcessInstanceKey: c.Last.ProcessInstanceKey}), nil
+		return p.Backoff(retry.Request{
+			ClaimID:            c.ClaimID,
+			RetryCount:         c.RetryCount,
+			ProcessInstanceKey: c.Last.ProcessInstanceKey,
+		}), nil
 	}
 }
 
@@ -169,7 +174,6 @@ type redriveFlags struct {
 var redriveTimeout = 15 * time.Second
 
 var (
-	redriveStatuses = []string{redrive.Exhausted, redrive.Permanent, redrive.Waiting, redrive.Overdue}
 	// bulkOnly are the flags that mean nothing with --claim, choosers those that choose claims.
 	bulkOnly = []string{"rule", "policy", "status", "since", "rate", "yes"}
 	choosers = bulkOnly[:3]
@@ -210,8 +214,8 @@ func (o *redriveFlags) checkChoice(command *cobra.Command, wrong *faults) {
 		return
 	}
 	wrong.when(!slices.ContainsFunc(choosers, given), "which claims? give --claim, or choose some with --rule, --policy or --status")
-	wrong.when(given("status") && !slices.Contains(redriveStatuses, o.filter.Status),
-		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redriveStatuses, ", "))
+	wrong.when(given("status") && !slices.Contains(redrive.Statuses(), o.filter.Status),
+		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", "))
 	wrong.when(given("rule") && o.filter.Rule == "", "--rule is empty")
 	wrong.when(given("policy") && o.filter.Policy == "", "--policy is empty")
 	wrong.when(!o.yes && !o.dryRun && !isTerminal(command.InOrStdin()), "there is no terminal to ask at: look at it with --dry-run, then give --yes")
@@ -231,12 +235,14 @@ func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
 	}
 }
 
-// checkOperator checks a name that source gives.
+// checkOperator checks a name that source gives. Who ordered is kept as given: audit must be able to name
+// that user.
 func checkOperator(source, name string, wrong *faults) {
-	n, kept := utf8.RuneCountInString(name), redact.UserName(name)
+	n := utf8.RuneCountInString(name)
 	wrong.when(strings.TrimSpace(name) == "", "%s is empty; say who orders it", source)
 	wrong.when(n > contract.MaxDecidedBy, "%s has %d characters; allowed: %d", source, n, contract.MaxDecidedBy)
-	wrong.when(n <= contract.MaxDecidedBy && kept != name, "%s would be kept as %s; give a user name", source, kept)
+	wrong.when(strings.ContainsFunc(name, unicode.IsControl),
+		"%s has a control character, such as a line break", source)
 }
 
 // completeOperator takes the operator from the settings or from the system where no flag names one. A dry run orders nothing,

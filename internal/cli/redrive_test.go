@@ -22,6 +22,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -44,7 +45,7 @@ const (
 	late          = "CLM-R-002-2" // its retry was due an hour ago
 	usedUp        = "CLM-R-003-3"
 	hopeless      = "CLM-R-004-4" // a permanent error
-	doubtful      = "CLM-R-005-5" // waits, but the answer is said not to have arrived
+	later         = "CLM-R-005-5" // waits for its fourth retry
 	openIncident  = "CLM-R-006-6"
 	acceptedNow   = "CLM-R-007-7"
 	givenUp       = "CLM-R-008-8"
@@ -62,7 +63,7 @@ func yesterday() []audit.Record {
 		ended{audit.KindAbandoned, givenUp, "2026-01-11T09:00:00Z", 1, 1, "2026-01-11T08:00:00Z"}.record(),
 		decided{audit.KindExhausted, resubmitted, "2026-01-11T08:00:00Z", "504", transient, "504", 5, 0, 0}.record(),
 		ended{audit.KindResubmitted, resubmitted, "2026-01-11T09:00:00Z", 6, 5, "2026-01-11T03:00:00Z"}.record(),
-		decided{audit.KindExhausted, usedUp, "2026-01-11T10:00:00Z", "504", transient, "504", 5, 0, 0}.record(),
+		advised(decided{audit.KindExhausted, usedUp, "2026-01-11T10:00:00Z", "504", transient, "504", 5, 0, 0}.record()),
 		decided{audit.KindPermanent, hopeless, "2026-01-11T11:00:00Z", "DUPLICATE_CLAIM", "PERMANENT", "DUPLICATE_CLAIM", 0, 0, 0}.record(),
 		decided{retry, late, "2026-01-12T08:40:00Z", "erro 77", unknown, "", 2, 20, 20}.record(),
 		decided{retry, openIncident, "2026-01-12T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
@@ -71,11 +72,16 @@ func yesterday() []audit.Record {
 		ended{audit.KindSubmitted, acceptedNow, "2026-01-12T09:07:00Z", 2, 1, "2026-01-12T09:00:00Z"}.record(),
 		decided{retry, redrivenNow, "2026-01-12T09:30:00Z", "TIMEOUT", transient, "TIMEOUT", 3, 40, 40}.record(),
 		ended{audit.KindRedriven, redrivenNow, "2026-01-12T09:59:00Z", 1, 1, "2026-01-12T09:30:00Z"}.record(),
-		decided{retry, doubtful, "2026-01-12T09:40:00Z", "erro 78", unknown, "", 3, 40, 40}.record(),
-		{Kind: audit.KindUndelivered, At: moment("2026-01-12T09:40:10Z"), ClaimID: doubtful, RetryCount: 3},
+		decided{retry, later, "2026-01-12T09:40:00Z", "erro 78", unknown, "", 3, 40, 40}.record(),
 		decided{retry, due, "2026-01-12T09:55:00.5Z", "TIMEOUT", transient, "TIMEOUT", 1, 10, 12}.record(),
 	}
 	return keyed(all)
+}
+
+// advised adds to a decision that its claim may have arrived.
+func advised(r audit.Record) audit.Record {
+	r.Variables = strings.Replace(r.Variables, `"retriesLeft"`, `"advice":"CHECK_STATUS","retriesLeft"`, 1)
+	return r
 }
 
 // openHospital opens the hospital. Every claim that is to be sent again by force or without waits for the message, these in a
@@ -83,7 +89,7 @@ func yesterday() []audit.Record {
 func openHospital(t *testing.T, knowsWait ...string) *hospital {
 	t.Helper()
 	h := &hospital{archive: archived(t, yesterday()), waiting: map[string]audit.Kind{
-		due: audit.KindRedriven, late: audit.KindRedriven, doubtful: audit.KindRedriven,
+		due: audit.KindRedriven, late: audit.KindRedriven, later: audit.KindRedriven,
 		usedUp: audit.KindResubmitted, hopeless: audit.KindResubmitted,
 	}}
 	for _, claim := range knowsWait {
@@ -122,9 +128,17 @@ func (h *hospital) correlate(ctx context.Context, request any, _ *grpc.UnaryServ
 		return nil, err
 	}
 	detail.Attempts = 2
-	record := audit.Record{Kind: kind, At: today.Add(time.Second), ClaimID: message.CorrelationKey, RetryCount: 2, Variables: "{}", Detail: detailed(detail)}
+	record := audit.Record{
+		Kind:       kind,
+		At:         today.Add(time.Second),
+		ClaimID:    message.CorrelationKey,
+		RetryCount: 2,
+		DecidedBy:  detail.DecidedBy,
+		Variables:  "{}",
+		Detail:     detailed(detail),
+	}
 	record.Cluster, record.JobKey = "zeebe", 2251799813700000+int64(len(h.waiting))
-	_, err = h.store.Append(ctx, []audit.Record{record}, nil)
+	_, err = h.store.Append(ctx, audittest.Entries(record))
 	return response, err
 }
 
@@ -198,10 +212,8 @@ func TestWaitKeepsTheScheduleAndTheCount(t *testing.T) {
 func TestWaitNeedsThePolicyOfTheClaim(t *testing.T) {
 	h := openHospital(t)
 	stopped := decided{audit.KindExhausted, "CLM-R-011-11", "2026-01-11T10:00:00Z", "504", "TRANSIENT", "504", 5, 0, 0}.record()
-	stopped.Variables = strings.Replace(stopped.Variables, `"policy":"tiss"`, `"policy":"night"`, 1)
-	stopped.Cluster, stopped.JobKey = "zeebe", 2251799813799999
-	_, err := h.store.Append(t.Context(), []audit.Record{stopped}, nil)
-	check.Must(t, err)
+	stopped.Policy, stopped.Cluster, stopped.JobKey = "night", "zeebe", 2251799813799999
+	audittest.Append(t, h.store, stopped)
 	h.fails(t, 5, "its policy night is not known here: set RETRY_POLICIES_FILE", ordered("--claim", "CLM-R-011-11", "--force", "--wait")...)
 }
 
@@ -261,13 +273,13 @@ func (h *hospital) results(t *testing.T, code int, args ...string) (all answered
 func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 	h := openHospital(t)
 	for args, want := range map[string]map[string]string{
-		"--rule unknown":                  {late: "planned", doubtful: "planned"},
+		"--rule unknown":                  {late: "planned", later: "planned"},
 		"--rule transient.504":            {usedUp: "refused"},
 		"--rule transient.504 --force":    {usedUp: "planned"},
-		"--status waiting":                {due: "planned", doubtful: "planned"},
-		"--status waiting --rule unknown": {doubtful: "planned"},
+		"--status waiting":                {due: "planned", later: "planned"},
+		"--status waiting --rule unknown": {later: "planned"},
 		"--rule timeout":                  {due: "planned"},
-		"--policy tiss --since 1h":        {due: "planned", doubtful: "planned"},
+		"--policy tiss --since 1h":        {due: "planned", later: "planned"},
 		"--policy smtp":                   {},
 	} {
 		all, got := h.results(t, 0, append(strings.Fields(args), "--dry-run")...)
@@ -281,7 +293,7 @@ func TestFirstFailureEndsABulkRedrive(t *testing.T) {
 	h := openHospital(t)
 	h.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Times: -1, Code: codes.Internal})
 	all, got := h.results(t, 1, "--policy", "tiss", "--yes", "--rate", "1/h")
-	want := map[string]string{usedUp: "refused", hopeless: "refused", late: "failed", doubtful: "not_tried", due: "not_tried"}
+	want := map[string]string{usedUp: "refused", hopeless: "refused", late: "failed", later: "not_tried", due: "not_tried"}
 	if diff := cmp.Diff(want, got); diff != "" || all.Done != 0 || all.NotDone != 5 {
 		t.Errorf("%d done, %d not (-want +got):\n%s", all.Done, all.NotDone, diff)
 	}
@@ -307,4 +319,22 @@ func TestTheRateIsKept(t *testing.T) {
 			check.Same(t, time.Duration(n)*200*time.Millisecond, <-sent, "when message %d was sent", n)
 		}
 	})
+}
+
+// hasty is a store with a claim that is accepted as soon as it was listed.
+type hasty struct{ audit.Store }
+
+func (hasty) Open(_ context.Context, visit func(string, *audit.State) error) error {
+	return visit("CLM-A-1", &audit.State{Last: audit.KindExhausted, At: time.Now()})
+}
+
+func (hasty) Claim(context.Context, string) (audit.State, []audit.Record, error) {
+	return audit.State{}, []audit.Record{{Kind: audit.KindSubmitted, At: time.Now()}}, nil
+}
+
+func TestAClaimThatWentOnWhileItWasChosenIsNotChosen(t *testing.T) {
+	r := redrive.Redriver{Store: hasty{}, Now: time.Now, Force: true}
+	chosen, err := r.Choose(t.Context(), time.Hour, redrive.Filter{Status: "exhausted"})
+	check.Must(t, err)
+	check.Same(t, 0, len(chosen), "claims chosen")
 }

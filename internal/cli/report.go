@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
 )
@@ -59,12 +59,18 @@ whose path is printed. One of the same name is replaced.`,
 			if r.Policies, err = measure(ctx, cfg, store, within); err != nil {
 				return err
 			}
-			if r.Open, err = claims.List(ctx, store, claims.Query{}, now); err != nil {
+			err := store.Open(ctx, func(id string, s *audit.State) error {
+				r.Open.Add(id, s, now)
+				return nil
+			})
+			if err != nil {
 				return err
 			}
-			if r.Heads, err = store.Heads(ctx); err != nil {
+			if r.Heads, _, err = store.Heads(ctx); err != nil {
 				return err
 			}
+			empty := func(h audit.Head) bool { return h.Seq == 0 }
+			r.Heads = slices.DeleteFunc(r.Heads, empty) // there is nothing to seal
 			extension := map[string]string{"text": "txt", "html": "html"}[*format]
 			text := func(out io.Writer) error { return write(out, r.Document(p)) }
 			if asJSON(command) {

@@ -28,15 +28,16 @@ func withStore(command *cobra.Command, do func(ctx context.Context, cfg config.C
 	return errors.Join(do(ctx, cfg, store), store.Close())
 }
 
-// withClaim reads the records of a claim, oldest first. Where there are none, the error names possible reasons.
-func withClaim(command *cobra.Command, claimID string, do func(records []audit.Record) error) error {
+// withClaim reads what is known of a claim, and its records, oldest first. Where there are none, the error
+// names possible reasons.
+func withClaim(command *cobra.Command, claimID string, do func(*audit.State, []audit.Record) error) error {
 	return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-		records, err := store.Claim(ctx, claimID)
+		state, records, err := store.Claim(ctx, claimID)
 		switch {
 		case err != nil:
 			return err
 		case len(records) > 0:
-			return do(records)
+			return do(&state, records)
 		case !retry.ValidID(claimID):
 			return fmt.Errorf("nothing is known of claim %q; a claim is %s; where a policy takes any ids, it is %s", claimID, retry.RuleClaimID, retry.RuleAnyID)
 		}

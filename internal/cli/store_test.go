@@ -43,7 +43,7 @@ type archive struct {
 	ids      []int64 // of the records, in order
 }
 
-// archived stores the records, all answered.
+// archived stores the records.
 func archived(t *testing.T, records []audit.Record) *archive {
 	t.Helper()
 	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
@@ -55,7 +55,6 @@ func archived(t *testing.T, records []audit.Record) *archive {
 	defer syscall.ForkLock.RUnlock()
 	store := a.open(t)
 	a.add(t, store, records...)
-	answer(t, store, a.ids)
 	closed(t, store)
 	return a
 }
@@ -74,18 +73,14 @@ func (a *archive) heads(t *testing.T, more ...audit.Record) []audit.Head {
 	store := a.open(t)
 	defer closed(t, store)
 	a.add(t, store, more...)
-	heads, err := store.Heads(t.Context())
+	heads, _, err := store.Heads(t.Context())
 	check.Must(t, err)
 	return heads
 }
 
 func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) {
 	t.Helper()
-	stored, err := store.Append(t.Context(), records, nil)
-	check.Must(t, err)
-	for _, s := range stored {
-		a.ids = append(a.ids, s.Record.ID)
-	}
+	a.ids = append(a.ids, audittest.IDs(audittest.Append(t, store, records...))...)
 }
 
 // with is an environment with these settings and without a store.
@@ -162,10 +157,19 @@ type decided struct {
 
 func (d decided) record() audit.Record {
 	at := moment(d.at)
-	r := audit.Record{Kind: d.kind, At: at, ClaimID: d.claim, RetryCount: d.used}
 	count, next, reason, rule := d.used, "null", d.kind.String(), "unknown"
 	if d.code != "" {
 		rule = strings.ToLower(d.class) + "." + d.code
+	}
+	r := audit.Record{
+		Kind:       d.kind,
+		At:         at,
+		ClaimID:    d.claim,
+		MaxRetries: 5,
+		Policy:     "tiss",
+		Class:      retry.Class(d.class),
+		Rule:       rule,
+		Code:       d.code,
 	}
 	if d.kind == audit.KindRetry {
 		count++
@@ -175,6 +179,7 @@ func (d decided) record() audit.Record {
 	} else {
 		r.Message = fmt.Sprintf("claim %s: %s; resubmit or abandon the claim", d.claim, d.code)
 	}
+	r.RetryCount = count
 	r.Variables = fmt.Sprintf(`{"shouldRetry":%t,"retryCount":%d,"maxRetries":5,"backoffMinutes":%d,"nextRetryTime":%s,"retryReason":%q,`+
 		`"errorClassification":%q,"retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":%q,"matchedCode":%q,`+
 		`"delayBeforeJitter":"PT%dM","backoffDuration":"PT%dM","retriesLeft":%d,"secondsSinceLastSubmission":35}}`,
@@ -202,16 +207,18 @@ type ended struct {
 
 func (e ended) record() audit.Record {
 	d := contract.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: e.attempts}
+	r := audit.Record{Kind: e.kind, At: moment(e.at), ClaimID: e.claim, RetryCount: e.retries, Variables: "{}"}
 	if e.firstFailure != "" {
 		first := moment(e.firstFailure)
-		d.FirstFailureTime = &first
+		d.FirstFailureTime, r.Policy = &first, "tiss"
 	}
-	return audit.Record{Kind: e.kind, At: moment(e.at), ClaimID: e.claim, RetryCount: e.retries, Variables: "{}", Detail: detailed(d)}
+	r.Detail = detailed(d)
+	return r
 }
 
 func rejected(claim, at string) audit.Record {
 	return audit.Record{
-		Kind: audit.KindRejected, At: moment(at), ClaimID: claim, RetryCount: 1,
+		Kind: audit.KindRejected, At: moment(at), ClaimID: claim, RetryCount: 1, Policy: "tiss",
 		Message: "invalid input: retryCount is 2.5 but must be a whole number, 0 or more",
 		Detail:  detailed(contract.Detail{ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry"}),
 	}
@@ -240,7 +247,7 @@ func keyed(records []audit.Record) []audit.Record {
 }
 
 const (
-	accepted  = "CLM-ENC-001-7" // after a rejected input, two retries and an answer that did not arrive
+	accepted  = "CLM-ENC-001-7" // after a rejected input and two retries
 	waiting   = "CLM-ENC-002-8"
 	overdue   = "CLM-ENC-003-9"
 	permanent = "CLM-ENC-004-1"
@@ -256,8 +263,6 @@ func week() []audit.Record {
 		decided{audit.KindRetry, accepted, "2026-01-11T09:00:00.123456Z", "TIMEOUT ao conectar ao TISS, beneficiário [CPF]", transient, "TIMEOUT", 0, 5, 6}.record(),
 		rejected(accepted, "2026-01-11T09:06:30Z"),
 		decided{audit.KindRetry, accepted, "2026-01-11T09:08:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
-		{Kind: audit.KindUndelivered, At: moment("2026-01-11T09:08:10Z"), ClaimID: accepted, RetryCount: 1},
-		decided{audit.KindRetry, accepted, "2026-01-11T09:09:00Z", "HTTP 503 Service Unavailable", transient, "503", 1, 10, 9}.record(),
 		ended{audit.KindSubmitted, accepted, "2026-01-11T10:05:00Z", 3, 2, "2026-01-11T09:00:00.123456Z"}.record(),
 		ended{audit.KindSubmitted, smooth, "2026-01-11T10:06:00Z", 1, 0, ""}.record(),
 		decided{audit.KindPermanent, permanent, "2026-01-11T11:00:00Z", "INSURANCE_EXPIRED em 2025-12", "PERMANENT", "INSURANCE_EXPIRED", 0, 0, 0}.record(),
@@ -270,19 +275,7 @@ func week() []audit.Record {
 		decided{audit.KindRetry, overdue, "2026-01-12T07:10:00Z", "erro desconhecido", unknown, "", 2, 20, 17}.record(),
 		settled(decided{audit.KindRetry, waiting, "2026-01-12T09:40:00.5Z", "RATE_LIMIT", transient, "RATE_LIMIT", 3, 40, 43}.record(), retry.StepBackoff),
 	}
-	keyed(all)
-	// Which record it was whose answer did not arrive is known by its hash, so that one is linked in its place.
-	chain := audit.NewChain(1)
-	for i := range all {
-		if all[i].Kind == audit.KindUndelivered {
-			all[i].Detail = detailed(contract.Detail{Undelivered: all[i-1].Hash.String()})
-		}
-		linked := all[i]
-		linked.ID = int64(i + 1)
-		chain.Link(&linked)
-		all[i].Hash = linked.Hash
-	}
-	return all
+	return keyed(all)
 }
 
 // set makes the environment one without settings but those given, "NAME=value".
@@ -336,11 +329,4 @@ func remove(t *testing.T, path string) {
 func closed(t *testing.T, store io.Closer) {
 	t.Helper()
 	check.Must(t, store.Close())
-}
-
-// answer notes that the answers of records have reached the broker.
-func answer(t *testing.T, store audit.Store, ids []int64) {
-	t.Helper()
-	_, err := store.Append(t.Context(), nil, ids)
-	check.Must(t, err)
 }

@@ -21,7 +21,7 @@ func (c *Config) check(f *faults) {
 	c.checkWorker(f)
 	c.checkHTTP(f)
 	f.require(isText(c.ClusterName, 100), "RETRY_CLUSTER_NAME", c.ClusterName)
-	f.require(c.Operator == "" || isText(c.Operator, 100), "RETRY_OPERATOR", c.Operator)
+	f.require(c.Operator == "" || isText(c.Operator, 128), "RETRY_OPERATOR", c.Operator)
 	c.checkDatabaseURL(f)
 	c.checkEventsURL(f)
 	c.checkAddress(f)

@@ -174,7 +174,7 @@ func TestOneFault(t *testing.T) {
 		{"a job timeout too short to answer in", []string{"RETRY_JOB_TIMEOUT=999ms"}, `RETRY_JOB_TIMEOUT is "999ms"; allowed: a duration from 1s to 1h, such as 10s`},
 		{"a job type without a policy", []string{"RETRY_JOB_TYPES=analyze-retry"}, `RETRY_JOB_TYPES is "analyze-retry"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
 		{"the job type that has no policy", []string{"RETRY_JOB_TYPES=record-retry-outcome=tiss"}, `RETRY_JOB_TYPES is "record-retry-outcome=tiss"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
-		{"an operator of two lines", []string{"RETRY_OPERATOR=maria\nsilva"}, `RETRY_OPERATOR is "maria\nsilva"; allowed: 1 to 100 printable characters`},
+		{"an operator of two lines", []string{"RETRY_OPERATOR=maria\nsilva"}, `RETRY_OPERATOR is "maria\nsilva"; allowed: 1 to 128 printable characters`},
 		{"clocks that must agree to the minute", []string{"RETRY_MAX_CLOCK_SKEW=59m"}, `RETRY_MAX_CLOCK_SKEW is "59m0s"; allowed: a duration from 1h to 87600h, such as 24h`},
 		{"no time to stop", []string{"RETRY_SHUTDOWN_TIMEOUT=-1s"}, `RETRY_SHUTDOWN_TIMEOUT is "-1s"; allowed: a duration from 1s to 10m, such as 8s`},
 		{"a blank before a number", []string{"RETRY_MAX_JOBS_ACTIVE= 50"}, `RETRY_MAX_JOBS_ACTIVE has white space around its value; take it away`},

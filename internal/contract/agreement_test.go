@@ -53,7 +53,7 @@ func drawDetail(t *rapid.T) contract.Detail {
 	d := contract.Detail{
 		ProcessID: texts.Draw(t, "process"), ElementID: texts.Draw(t, "element"), SubmissionError: texts.Draw(t, "error"),
 		With: texts.Draw(t, "with"), ExecutionTimeMs: rapid.Float64Range(0, 1e6).Draw(t, "ms"), Attempts: rapid.IntRange(0, 9).Draw(t, "attempts"),
-		Policy: texts.Draw(t, "policy of the round"), Undelivered: texts.Draw(t, "undelivered"), Justification: texts.Draw(t, "justification"), DecidedBy: texts.Draw(t, "decided by"),
+		Policy: texts.Draw(t, "policy of the round"), Justification: texts.Draw(t, "justification"), DecidedBy: texts.Draw(t, "decided by"),
 		RedriveID: texts.Draw(t, "redrive"), RedriveWait: texts.Draw(t, "wait"),
 	}
 	if rapid.Bool().Draw(t, "steps") {
@@ -61,9 +61,6 @@ func drawDetail(t *rapid.T) contract.Detail {
 	}
 	if rapid.Bool().Draw(t, "first failure") {
 		d.FirstFailureTime = &at
-	}
-	if d.Resubmitted = rapid.Bool().Draw(t, "resubmitted"); d.Resubmitted {
-		d.OpenedAt = &at
 	}
 	return d
 }

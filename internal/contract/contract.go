@@ -96,6 +96,6 @@ func OutcomeVariables() []string {
 // The bounds of what a person says, in characters.
 const (
 	MaxJustification   = 500
-	MaxDecidedBy       = 100
+	MaxDecidedBy       = 128
 	MaxDecisionProblem = 500
 )

@@ -200,17 +200,12 @@ type Detail struct {
 	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to have
 	// failed; nil where none had.
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
-	// OpenedAt is, for an outcome, when the claim was first recorded since its last end, also before a resubmission; nil where it was
-	// not. Resubmitted reports that a person had it submitted again since its last end or outcome.
-	OpenedAt    *time.Time `json:"openedAt,omitempty"`
-	Resubmitted bool       `json:"resubmitted,omitempty"`
 	// Policy is, for a rejected input, the one that would have decided; for an outcome and a re-drive, the one that decided last.
 	// It is empty where there is none.
 	Policy string `json:"policy,omitempty"`
-	// Undelivered is, for a record of an answer that did not arrive, the hash of the record that holds the answer.
-	Undelivered string `json:"undelivered,omitempty"`
-	// Justification is why a person had the claim sent again or gave it up, redacted, at most [MaxJustification] characters;
-	// DecidedBy is by whom that was decided, redacted, at most [MaxDecidedBy]; empty where the model did not say so.
+	// Justification is why a person had the claim sent again or gave it up, redacted, at most
+	// [MaxJustification] characters; DecidedBy is by whom that was decided, as given, at most [MaxDecidedBy]:
+	// a user of the hospital, not a patient. Both are empty where the model did not say so.
 	Justification string `json:"justification,omitempty"`
 	DecidedBy     string `json:"decidedBy,omitempty"`
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.

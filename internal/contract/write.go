@@ -167,12 +167,7 @@ func (d *Detail) append(b []byte, lacking *Decision) []byte {
 		b = appendInt(b, "attempts", d.Attempts)
 	}
 	b = appendTime(b, "firstFailureTime", d.FirstFailureTime, time.RFC3339Nano)
-	b = appendTime(b, "openedAt", d.OpenedAt, time.RFC3339Nano)
-	if d.Resubmitted {
-		b = append(b, `,"resubmitted":true`...)
-	}
 	b = appendPresent(b, "policy", d.Policy)
-	b = appendPresent(b, "undelivered", d.Undelivered)
 	b = appendPresent(b, "justification", d.Justification)
 	b = appendPresent(b, "decidedBy", d.DecidedBy)
 	b = appendPresent(b, "redriveId", d.RedriveID)

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -14,14 +15,28 @@ import (
 	"hospital.example/analyze-retry/internal/outage"
 )
 
+// Outbox is what the relay needs of a store: the records whose event is not published.
+type Outbox interface {
+	// Lead makes the caller the one who publishes, among all processes on the store, until release is called
+	// or the store is lost. It returns [audit.ErrNotLeading] where another process leads.
+	Lead(ctx context.Context) (release func(), err error)
+	// Unpublished returns the first records that wait to be published, at most limit.
+	Unpublished(ctx context.Context, limit int) ([]audit.Record, error)
+	// Published takes records out of the outbox. Those that come after one that waits may stay in it until
+	// that one is out.
+	Published(ctx context.Context, ids []int64) error
+	// Backlog is how many records wait to be published, and when the first of them was decided; the zero time
+	// where none waits.
+	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
+}
+
 // Observer observes the publishing. Its methods must not block.
 type Observer interface {
 	// Published is called when the queue has acknowledged n events.
 	Published(n int)
 	// PublishFailed is called when n events were sent and not acknowledged. They are sent again.
 	PublishFailed(n int)
-	// Backlog is called every few seconds, whether this process publishes or not: how many events wait, and when the
-	// oldest of them was decided; the zero time if none waits.
+	// Backlog is called every minute, whether this process publishes or not, with what [Outbox] says.
 	Backlog(waiting int64, oldest time.Time)
 }
 
@@ -29,78 +44,62 @@ type Observer interface {
 type Options struct {
 	Logger   *zap.Logger
 	Observer Observer
-	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is published every
-	// hour, and whenever this process begins to lead. If it is nil, no such event is.
+	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is
+	// published every hour, and whenever this process begins to lead. If it is nil, no such event is.
 	Heads func(context.Context) (Event, error)
 }
 
 const (
-	// pageSize is how many records are read, sent and marked together.
-	pageSize = 256
 	// pollEvery is how long a record waits at most that another process appended, or without a Wake.
 	pollEvery = time.Second
 	// leadEvery is how often a process that does not publish tries to lead.
 	leadEvery = 3 * time.Second
-	// backlogEvery is how often the backlog is counted, and storeTimeout how long one call of the store may take.
-	backlogEvery = 5 * time.Second
-	storeTimeout = 10 * time.Second
-	// publishTimeout is how long a queue may take to acknowledge what was sent together.
-	publishTimeout = 10 * time.Second
-	// stopGrace is how long a stop waits for acknowledgements that are on their way, and then for marking them.
-	stopGrace = 2 * time.Second
-	// headsEvery is how often the leader publishes the heads, and headsTimeout bounds one try, because the events of
-	// claims wait for it.
+	// backlogEvery is how often the backlog is counted, headsEvery how often the leader publishes the heads.
+	backlogEvery = time.Minute
 	headsEvery   = time.Hour
+	// callTimeout bounds one call of the store or the queue, headsTimeout a try with the heads, for which
+	// events of claims wait.
+	callTimeout  = 10 * time.Second
 	headsTimeout = 3 * time.Second
+	// stopGrace is how long a stop waits for acknowledgements that are on their way, and for marking them.
+	stopGrace = 2 * time.Second
 )
 
-// Relay publishes the records of an outbox, until the queue has acknowledged each: at least once, and for each claim in
-// the order of its records. It is made by [NewRelay].
-//
-// An event that is not acknowledged holds back the later ones of its claim and no others.
+// Relay publishes the records of an outbox, until the queue has acknowledged each: at least once, and for
+// each claim in the order of its records. It is made by [NewRelay]. It sends a page of up to [MaxBatch]
+// records, and reads the page again until all of it is acknowledged.
 type Relay struct {
-	outbox    audit.Outbox
-	publisher Publisher
-	observer  Observer
-	wake      chan struct{}
-
-	log          *zap.Logger
-	store, queue outage.Tracker
-	// held are the claims with an event that was not acknowledged in this pass over the outbox, each with the record of
-	// that event if the queue refused it, or 0. before is held of the pass before.
-	held, before map[string]int64
-	// after is the last record of this pass so far; fromStart says that the pass began at the first one, and again when
-	// the next one does, if something is held.
-	after     int64
-	fromStart bool
-	again     time.Time
-	// recheck are the pauses between passes for what is held.
-	recheck outage.Backoff
-
-	// heads makes the event of the heads, if there is one; headsDue is when it is published next, headsRetry are the pauses
-	// after a failure, or while there are no heads.
-	heads        func(context.Context) (Event, error)
-	headsDue     time.Time
-	headsFailing bool
-	headsRetry   outage.Backoff
+	outbox       Outbox
+	publisher    Publisher
+	o            Options
+	wake         chan struct{}
+	store, queue *outage.Tracker
+	told         *outage.Tracker // whether the heads are published
+	// acked are the records of the page that the queue has acknowledged, so that they are not sent again.
+	acked map[int64]bool
+	// refused is the last record whose event was not taken, and again are the pauses after it.
+	refused  int64
+	again    outage.Backoff
+	headsDue time.Time
 }
 
 // NewRelay makes a relay from an outbox to a queue.
-func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
-	r := &Relay{
-		outbox: outbox, publisher: publisher, observer: o.Observer, log: o.Logger, heads: o.Heads,
-		wake:       make(chan struct{}, 1),
-		held:       map[string]int64{},
-		recheck:    outage.Backoff{Min: time.Second, Max: 2 * time.Minute},
-		headsRetry: outage.Backoff{Min: time.Second, Max: 5 * time.Minute},
+func NewRelay(outbox Outbox, publisher Publisher, o Options) *Relay {
+	tracker := func(lost, back, detail string, longest time.Duration) *outage.Tracker {
+		pauses := outage.Backoff{Min: 100 * time.Millisecond, Max: longest}
+		return &outage.Tracker{
+			Log: o.Logger, Level: zapcore.WarnLevel, Lost: lost, Back: back, Detail: detail, Backoff: pauses,
+		}
 	}
-	r.store.Lost, r.store.Back, r.store.Backoff = "outbox_lost", "outbox_back", outage.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
-	r.queue.Lost, r.queue.Back, r.queue.Backoff = "queue_lost", "queue_back", outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
-	for _, tracker := range []*outage.Tracker{&r.store, &r.queue} {
-		tracker.Log, tracker.Level = o.Logger, zapcore.WarnLevel
-		tracker.Detail = "events wait in the outbox and are sent when it is back"
+	const wait = "events wait in the outbox and are sent when it is back"
+	return &Relay{
+		o: o, outbox: outbox, publisher: publisher, wake: make(chan struct{}, 1), acked: map[int64]bool{},
+		store: tracker("outbox_lost", "outbox_back", wait, 5*time.Second),
+		queue: tracker("queue_lost", "queue_back", wait, 10*time.Second),
+		told: tracker("audit_heads_not_published", "audit_heads_published",
+			"tried again every few minutes; other events do not wait for it", 5*time.Minute),
+		again: outage.Backoff{Min: time.Second, Max: time.Minute},
 	}
-	return r
 }
 
 // Wake makes the relay look for new records at once. It does not block.
@@ -111,9 +110,12 @@ func (r *Relay) Wake() {
 	}
 }
 
-// Run publishes while no other process does, until ctx ends. What was sent by then may still be acknowledged for two
-// seconds, and is marked; the rest stays in the outbox.
+// Run publishes while no other process does, until ctx ends. What was sent by then may still be acknowledged
+// and marked for two seconds; the rest stays in the outbox.
 func (r *Relay) Run(ctx context.Context) {
+	graced, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })()
 	var counting sync.WaitGroup
 	counting.Go(func() { r.countBacklog(ctx) })
 	defer counting.Wait()
@@ -125,7 +127,7 @@ func (r *Relay) Run(ctx context.Context) {
 			continue
 		}
 		if err == nil {
-			err = r.lead(ctx)
+			err = r.lead(ctx, graced)
 			release()
 		}
 		if err != nil && ctx.Err() == nil {
@@ -134,182 +136,153 @@ func (r *Relay) Run(ctx context.Context) {
 	}
 }
 
-// lead publishes until ctx ends or the store fails.
-func (r *Relay) lead(ctx context.Context) error {
-	r.begin()
-	r.headsDue = time.Now()
+// countBacklog reports to the observer what waits, until ctx ends. It leaves a failing store to Run.
+func (r *Relay) countBacklog(ctx context.Context) {
+	for ; ctx.Err() == nil; outage.Sleep(ctx, backlogEvery) {
+		counting, cancel := context.WithTimeout(ctx, callTimeout)
+		if waiting, oldest, err := r.outbox.Backlog(counting); err == nil {
+			r.o.Observer.Backlog(waiting, oldest)
+		}
+		cancel()
+	}
+}
+
+// lead publishes until ctx ends or the store fails. What it has begun by then goes on until graced ends.
+func (r *Relay) lead(ctx, graced context.Context) error {
+	r.headsDue = time.Time{}
 	for ctx.Err() == nil {
-		more, err := r.page(ctx)
+		reading, cancel := context.WithTimeout(ctx, callTimeout)
+		page, err := r.outbox.Unpublished(reading, MaxBatch)
+		cancel()
 		if err != nil {
 			return err
 		}
+		pause := r.send(ctx, graced, page)
+		if err := r.mark(graced, page); err != nil {
+			return err
+		}
 		r.store.Succeeded()
-		if more {
+		r.publishHeads(ctx)
+		outage.Sleep(ctx, pause)
+		if len(page) == MaxBatch || pause > 0 {
 			continue
 		}
-		r.endPass()
-		r.publishHeads(ctx)
 		select {
 		case <-ctx.Done():
 		case <-r.wake:
 		case <-time.After(pollEvery):
 		}
-		if len(r.held) == 0 || !time.Now().Before(r.again) {
-			r.begin()
-		}
 	}
 	return nil
 }
 
-// countBacklog reports to the observer what waits, until ctx ends. It leaves a failing store to Run.
-func (r *Relay) countBacklog(ctx context.Context) {
+// send publishes the events of a page until one is not acknowledged. It returns how long to pause then,
+// before the page is read again.
+func (r *Relay) send(ctx, graced context.Context, page []audit.Record) (pause time.Duration) {
 	for ctx.Err() == nil {
-		counting, cancel := context.WithTimeout(ctx, storeTimeout)
-		if waiting, oldest, err := r.outbox.Backlog(counting); err == nil {
-			r.observer.Backlog(waiting, oldest)
+		wave, err := r.nextWave(page)
+		if len(wave) > 0 {
+			err = r.publish(graced, wave)
 		}
-		cancel()
-		outage.Sleep(ctx, backlogEvery)
+		switch {
+		case errors.Is(err, ErrRefused):
+			return r.again.Next()
+		case err != nil:
+			return r.queue.Failed(time.Now(), err)
+		case len(wave) == 0:
+			r.again.Reset()
+			return 0
+		}
 	}
+	return 0
 }
 
-// begin starts the next pass at the first record of the outbox, with nothing held.
-func (r *Relay) begin() {
-	r.after, r.fromStart = 0, true
-	r.before, r.held = r.held, map[string]int64{}
-}
-
-// endPass sets when what is held is tried again. Until then passes start where this one ended.
-func (r *Relay) endPass() {
-	switch {
-	case len(r.held) == 0:
-		r.recheck.Reset()
-	case r.queue.Err() != nil:
-		r.again = time.Now() // each page has paused already
-	case r.fromStart:
-		r.again = time.Now().Add(r.recheck.Next())
-	}
-	r.fromStart, r.before = false, nil
-}
-
-// page publishes the next records of this pass, and marks those that the queue has acknowledged. It reports whether there
-// are more.
-func (r *Relay) page(ctx context.Context) (more bool, err error) {
-	reading, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	records, err := r.outbox.Unpublished(reading, r.after, pageSize)
-	if err != nil || len(records) == 0 {
-		return false, err
-	}
-	r.after = records[len(records)-1].ID
-	more = len(records) == pageSize
-	var done []int64
-	for len(records) > 0 && ctx.Err() == nil {
-		var wave []Event
-		wave, records = r.nextWave(records)
-		done = append(done, r.publish(ctx, wave)...)
-	}
-	if len(done) == 0 {
-		return more, nil
-	}
-	marking, cancel := withGrace(ctx, storeTimeout)
-	defer cancel()
-	return more, r.outbox.Published(marking, done)
-}
-
-// withGrace returns a context that lasts stopGrace longer than ctx, but no longer than the timeout.
-func withGrace(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	graced, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
-	stopped := context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })
-	return graced, func() { stopped(); cancel() }
-}
-
-// nextWave takes the first record of each claim that is not held, and returns their events and the other records.
-func (r *Relay) nextWave(records []audit.Record) (wave []Event, rest []audit.Record) {
-	taken := make(map[string]bool, len(records))
-	for i := range records {
-		record := &records[i]
-		key := Key(record)
-		if _, held := r.held[key]; held {
+// nextWave returns the next event of each claim, up to the first that cannot be made.
+func (r *Relay) nextWave(page []audit.Record) (wave []Event, err error) {
+	taken := map[string]bool{}
+	for i := range page {
+		record := &page[i]
+		if r.acked[record.ID] || taken[key(record)] {
 			continue
 		}
-		if taken[key] {
-			rest = append(rest, *record)
-			continue
-		}
+		taken[key(record)] = true
 		event, err := FromRecord(record)
 		if err != nil {
-			r.refused(key, record.ID, "", err)
-			r.observer.PublishFailed(1)
-			continue
+			return wave, r.refuse(record.ID, "", err)
 		}
-		taken[key] = true
 		wave = append(wave, event)
 	}
-	return wave, rest
+	return wave, nil
 }
 
-// publish sends events of different claims, and returns the records of those that the queue has acknowledged.
-func (r *Relay) publish(ctx context.Context, wave []Event) (done []int64) {
-	if len(wave) == 0 {
-		return nil
-	}
-	sending, cancel := withGrace(ctx, publishTimeout)
+// publish sends events of different claims, and returns why one was not acknowledged.
+func (r *Relay) publish(graced context.Context, wave []Event) (failure error) {
+	sending, cancel := context.WithTimeout(graced, callTimeout)
 	defer cancel()
-	reachable, reason := false, error(nil)
+	acked, refused := 0, error(nil)
 	for i, err := range r.publisher.Publish(sending, wave) {
-		switch event := &wave[i]; {
+		switch {
 		case err == nil:
-			reachable = true
-			done = append(done, event.Record)
-		case errors.Is(err, ErrRefused):
-			reachable = true
-			r.refused(event.Key, event.Record, event.Type, err)
-		default:
-			r.held[event.Key], reason = 0, err
+			r.acked[wave[i].Record] = true
+			acked++
+		case !errors.Is(err, ErrRefused):
+			failure = cmp.Or(failure, err)
+		case refused == nil:
+			refused = r.refuse(wave[i].Record, wave[i].Type, err)
 		}
 	}
-	r.observer.Published(len(done))
-	r.observer.PublishFailed(len(wave) - len(done))
-	switch {
-	case !reachable:
-		outage.Sleep(ctx, r.queue.Failed(time.Now(), reason))
-	case r.queue.Succeeded():
-		r.recheck.Reset()
-		r.again = time.Now()
+	r.o.Observer.Published(acked)
+	r.o.Observer.PublishFailed(len(wave) - acked)
+	if failure == nil {
+		r.queue.Succeeded()
 	}
-	return done
+	return cmp.Or(failure, refused)
 }
 
-// refused holds a claim whose event is not taken, and logs that once.
-func (r *Relay) refused(key string, record int64, kind string, err error) {
-	r.held[key] = record
-	if r.before[key] != record {
-		r.log.Error("event_refused", zap.Int64("record", record), zap.String("type", kind), zap.Error(err),
-			zap.String("detail", "it stays in the outbox and is tried again every two minutes or so; later events of this claim wait for it, other claims do not"))
+// refuse logs an event that is not taken, once.
+func (r *Relay) refuse(record int64, kind string, err error) error {
+	if r.refused != record {
+		const detail = "later events wait or come late, and it is tried again every minute; " +
+			"docs/runbooks.md#retryoutboxgrowing says what to do"
+		r.o.Logger.Error("event_refused", zap.Int64("record", record), zap.String("type", kind), zap.Error(err),
+			zap.String("detail", detail))
 	}
+	r.refused = record
+	return ErrRefused
 }
 
-// publishHeads publishes the event of the heads if it is due. What fails is tried again later, and is logged once.
+// mark takes what the queue has acknowledged of a page out of the outbox.
+func (r *Relay) mark(graced context.Context, page []audit.Record) error {
+	var ids []int64
+	acked := map[int64]bool{}
+	for i := range page {
+		if id := page[i].ID; r.acked[id] {
+			ids, acked[id] = append(ids, id), true
+		}
+	}
+	if r.acked = acked; len(ids) == 0 {
+		return nil
+	}
+	marking, cancel := context.WithTimeout(graced, callTimeout)
+	defer cancel()
+	return r.outbox.Published(marking, ids)
+}
+
+// publishHeads publishes the event of the heads if it is due.
 func (r *Relay) publishHeads(ctx context.Context) {
-	if r.heads == nil || ctx.Err() != nil || r.queue.Err() != nil || time.Now().Before(r.headsDue) {
+	if r.o.Heads == nil || ctx.Err() != nil || r.queue.Err() != nil || time.Now().Before(r.headsDue) {
 		return
 	}
 	trying, cancel := context.WithTimeout(ctx, headsTimeout)
 	defer cancel()
-	event, err := r.heads(trying)
-	none := err == nil && event.ID == ""
-	if err == nil && !none {
+	event, err := r.o.Heads(trying)
+	if err == nil && event.ID != "" {
 		err = r.publisher.Publish(trying, []Event{event})[0]
 	}
-	if err != nil && !r.headsFailing && ctx.Err() == nil {
-		r.log.Warn("audit_heads_not_published", zap.Error(err), zap.String("detail", "tried again every few minutes; other events do not wait for it"))
-	}
-	if r.headsFailing = err != nil; err != nil || none {
-		r.headsDue = time.Now().Add(r.headsRetry.Next())
-		return
-	}
-	r.log.Info("audit_heads_published", zap.String("id", event.ID))
-	r.headsRetry.Reset()
 	r.headsDue = time.Now().Add(headsEvery)
+	if err == nil {
+		r.told.Succeeded()
+	} else if ctx.Err() == nil {
+		r.headsDue = time.Now().Add(r.told.Failed(time.Now(), err))
+	}
 }

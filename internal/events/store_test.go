@@ -11,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
@@ -48,9 +49,7 @@ func store(t *testing.T, s audit.Store, instance int64, n, rounds int) (stored [
 	t.Helper()
 	for _, r := range (&eventstest.Outbox{}).Fill("A", n, rounds) {
 		r.JobKey, r.ProcessInstanceKey = 1000*instance+r.ID, instance
-		result, err := s.Append(t.Context(), []audit.Record{r}, nil)
-		check.Must(t, err)
-		stored = append(stored, result[0].Record)
+		stored = append(stored, audittest.Append(t, s, r)[0].Record)
 	}
 	return stored
 }

@@ -68,7 +68,6 @@ type Answer struct {
 	code      string
 	message   string
 	variables string
-	settled   func(Result)
 }
 
 // Result is the result of an answer, as far as it is known.
@@ -87,19 +86,6 @@ const (
 
 // String returns the result's name in logs and metric labels.
 func (r Result) String() string { return [...]string{"none", "accepted", "not_found", "unknown"}[r] }
-
-// Then sets a function that is called once with the answer's result. It must not block.
-func (a Answer) Then(settled func(Result)) Answer {
-	a.settled = settled
-	return a
-}
-
-// Settle calls the function that was set by Then, if any.
-func (a Answer) Settle(r Result) {
-	if a.settled != nil {
-		a.settled(r)
-	}
-}
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.
 func Complete(variables string) Answer { return Answer{kind: KindComplete, variables: variables} }

@@ -1,9 +1,11 @@
-// Package kpi measures the KPIs of RN-BIL-005, section VI, and of the older RN-BIL-004, section VI, over the records of an audit
-// trail, by policy, and what became of each claim.
+// Package kpi measures the KPIs of RN-BIL-005, section VI, and of the older RN-BIL-004, section VI, by
+// policy, and what became of each claim: from counts that the audit trail's store makes, so that no claim is
+// built in memory.
 package kpi
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -68,28 +70,30 @@ func share(name string, part, of int64) Indicator {
 	return i
 }
 
-// indicators returns a row for each target, and one for each KPI without any. They use the documents' formulas, by claim: an outage
-// is no success while its claims stand stopped, and a claim that a person rescued is not lost.
+// indicators returns a row for each target, and one for each KPI without any. They use the documents'
+// formulas, by claim: an outage is no success while its claims stand stopped, and a claim that a person
+// rescued is not lost.
 //
-//   - successAfterRetry: of the claims that were retried and are not under way any more, those that the insurer accepted in the
-//     end ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
-//   - meanTimeToSuccess, medianTimeToSuccess: from the claim's first failure to its acceptance, of the claims that were retried.
-//   - permanentErrors: of the errors that were decided about, the permanent ones ("% de erros que não devem ter retry").
-//   - retriesUsedUp: of the claims that were decided about, those that reached the limit ("contas que esgotaram tentativas"),
-//     whatever became of them.
-//   - claimsLost: of the claims that were retried, those that reached the limit and stand stopped or were given up ("perdidas /
-//     total retry").
-//   - meanAttemptsToSuccess: submissions for each accepted claim, also of those that never failed, about which no policy has
-//     decided.
-//   - endedWithin24h, endedWithin48h: of the claims that failed, those that ended within so long of their first failure. One that
-//     is open counts when it is older.
+//   - successAfterRetry: of the claims that were retried and are not under way any more, those that
+//     the insurer accepted in the end ("sucessos retry / total retries"). A claim that stands stopped
+//     is none; one that a person sent again is under way.
+//   - meanTimeToSuccess, medianTimeToSuccess: from the claim's first failure to its acceptance, of the
+//     claims that were retried or sent again. The median is of times in minutes, rounded up.
+//   - permanentErrors: of the errors that were decided about, the permanent ones ("% de erros que não
+//     devem ter retry").
+//   - retriesUsedUp: of the claims that were decided about, those that reached the limit ("contas que
+//     esgotaram tentativas"), whatever became of them.
+//   - claimsLost: of the claims that were retried, those that reached the limit and stand stopped or
+//     were given up ("perdidas / total retry").
+//   - meanAttemptsToSuccess: submissions for each accepted claim, also of those that never failed.
+//   - endedWithin24h, endedWithin48h: of the claims that failed, those that ended within so long of
+//     their first failure. One that is open counts when it is older.
 func (s *sums) indicators(targets []retry.Target) []Indicator {
-	slices.Sort(s.toSuccess)
-	timed := int64(len(s.toSuccess))
+	median, timed := medianOf(s.toSuccess)
 	all := []Indicator{
-		share("successAfterRetry", s.retriedAccepted, s.retriedSettled),
-		measured("meanTimeToSuccess", mean(s.toSuccess), timed),
-		measured("medianTimeToSuccess", median(s.toSuccess), timed),
+		share("successAfterRetry", s.success.Accepted, s.success.Settled),
+		measured("meanTimeToSuccess", float64(s.seconds)/float64(timed), timed),
+		measured("medianTimeToSuccess", 60*median, timed),
 		share("permanentErrors", s.counts.Permanent, s.counts.Decisions),
 		share("retriesUsedUp", s.exhausted, s.decided),
 		share("claimsLost", s.lost, s.retried),
@@ -112,21 +116,22 @@ func (s *sums) indicators(targets []retry.Target) []Indicator {
 	return rows
 }
 
-func mean(all []float64) float64 {
-	var sum float64
-	for _, v := range all {
-		sum += v
+// medianOf returns the median of values that are given by how many there are of each, and how many there are.
+func medianOf(counts map[int64]int64) (median float64, n int64) {
+	for _, of := range counts {
+		n += of
 	}
-	return sum / float64(len(all))
-}
-
-// median needs them sorted, and is 0 of nothing.
-func median(all []float64) float64 {
-	n := len(all)
-	if n == 0 {
-		return 0
+	below := int64(0)
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		// It is the mean of the two in the middle, which are one where n is odd.
+		for _, middle := range [2]int64{(n - 1) / 2, n / 2} {
+			if below <= middle && middle < below+counts[value] {
+				median += float64(value) / 2
+			}
+		}
+		below += counts[value]
 	}
-	return (all[(n-1)/2] + all[n/2]) / 2
+	return median, n
 }
 
 // spans are those of endedWithin24h and endedWithin48h (ANS IN 41).

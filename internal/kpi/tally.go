@@ -2,13 +2,13 @@ package kpi
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -19,7 +19,6 @@ type Counts struct {
 	Exhausted   int64 `json:"maxRetriesExceeded"`
 	Permanent   int64 `json:"permanentErrors"`
 	Rejected    int64 `json:"rejected"`
-	Undelivered int64 `json:"undelivered"`
 	Submitted   int64 `json:"submitted"`
 	Resubmitted int64 `json:"resubmitted"`
 	Abandoned   int64 `json:"abandoned"`
@@ -28,33 +27,39 @@ type Counts struct {
 	DecisionsRefused int64 `json:"decisionsRefused"`
 }
 
-func (n *Counts) add(kind audit.Kind) {
-	if kind.IsDecision() {
-		n.Decisions++
+func (n *Counts) add(t *audit.Total) {
+	if t.Kind.IsDecision() {
+		n.Decisions += t.Records
 	}
 	if of := map[audit.Kind]*int64{
-		audit.KindRetry: &n.Retries, audit.KindExhausted: &n.Exhausted, audit.KindPermanent: &n.Permanent, audit.KindRejected: &n.Rejected,
-		audit.KindUndelivered: &n.Undelivered, audit.KindSubmitted: &n.Submitted, audit.KindResubmitted: &n.Resubmitted,
-		audit.KindAbandoned: &n.Abandoned, audit.KindRedriven: &n.Redriven, audit.KindDecisionRefused: &n.DecisionsRefused,
-	}[kind]; of != nil {
-		*of++
+		audit.KindRetry:           &n.Retries,
+		audit.KindExhausted:       &n.Exhausted,
+		audit.KindPermanent:       &n.Permanent,
+		audit.KindRejected:        &n.Rejected,
+		audit.KindSubmitted:       &n.Submitted,
+		audit.KindResubmitted:     &n.Resubmitted,
+		audit.KindAbandoned:       &n.Abandoned,
+		audit.KindRedriven:        &n.Redriven,
+		audit.KindDecisionRefused: &n.DecisionsRefused,
+	}[t.Kind]; of != nil {
+		*of += t.Records
 	}
 }
 
-// Outcomes are what became of the claims with a record in a time, each counted once, as they stood at its end. Its JSON form is
-// stable.
+// Outcomes are what became of the claims of a time, each counted once. Its JSON form is stable.
 type Outcomes struct {
 	// Sent is how many claims there are: the sum of those below.
 	Sent int64 `json:"sent"`
-	// AcceptedAtOnce are the claims that the insurer accepted without a failure, AcceptedAfterRetry those after retries only,
-	// AcceptedAfterPerson those that a person had sent again.
+	// AcceptedAtOnce are the claims that the insurer accepted without a failure, AcceptedAfterRetry those
+	// after retries only, AcceptedAfterPerson those that a person had sent again.
 	AcceptedAtOnce      int64 `json:"acceptedAtOnce"`
 	AcceptedAfterRetry  int64 `json:"acceptedAfterRetry"`
 	AcceptedAfterPerson int64 `json:"acceptedAfterPerson"`
 	Abandoned           int64 `json:"abandoned"`
-	// Open are the claims that have not ended, by state; OldestOpen is when the oldest of them first failed, nil where there is none.
-	Open       map[claims.State]int64 `json:"open"`
-	OldestOpen *time.Time             `json:"oldestOpen,omitempty"`
+	// Open are the claims that have not ended, by how they stand; OldestOpen is when the oldest of them was
+	// opened, absent where there is none.
+	Open       map[audit.Standing]int64 `json:"open"`
+	OldestOpen time.Time                `json:"oldestOpen,omitzero"`
 }
 
 // Accepted returns how many claims the insurer accepted in the end.
@@ -72,7 +77,8 @@ func (t Outcomes) OpenClaims() (n int64) {
 
 // Result is what was measured of the claims of one policy. Its JSON form is stable.
 type Result struct {
-	// Policy is the one that decided last about a claim; [claims.NoPolicy] for claims that no policy has decided about.
+	// Policy is the one that decided last about a claim, or that was named where its end was recorded;
+	// [claims.NoPolicy] for claims without.
 	Policy string       `json:"policy"`
 	KPIs   []Indicator  `json:"kpis"`
 	Claims Outcomes     `json:"claims"`
@@ -80,220 +86,149 @@ type Result struct {
 	Counts Counts       `json:"counts"`
 }
 
-// Tally counts records for the KPIs. Its zero value has counted none. It is for one goroutine at a time.
+// Tally counts the claims of a time, From <= t < To, each once: one that ended by when it ended, one that is
+// open by the last record that shows how it stands. It is for one goroutine at a time.
 type Tally struct {
-	counts map[string]*Counts
-	causes map[string]map[Cause]int64
-	claims map[string]*claim
+	From, To time.Time
+
+	policies map[string]*sums
 }
 
-// claim is what the records say of a claim since its last end, or of that end.
-type claim struct {
-	policy     string
-	last       audit.Kind
-	next, at   time.Time
-	opened     time.Time // when it first failed; zero where it has not
-	attempts   int64     // of the rounds that ended
-	decided    bool
-	retried    bool
-	exhausted  bool
-	byPerson   bool
-	deadLetter bool
-}
-
-// Add counts a record; the records come in the order of time. It fails only where the record is not one that this worker writes.
-func (t *Tally) Add(r *audit.Record) error {
-	if t.counts == nil {
-		t.counts, t.causes, t.claims = map[string]*Counts{}, map[string]map[Cause]int64{}, map[string]*claim{}
+// Measure counts the claims of a time by what a store holds of it, and of the claims that are open.
+func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally, error) {
+	t := &Tally{From: from, To: to}
+	if err := store.Totals(ctx, from, to, t.Add); err != nil {
+		return nil, err
 	}
-	facts, err := r.Facts()
-	if err != nil {
-		return err
-	}
-	c := t.claim(r.ClaimID)
-	if policy := facts.PolicyName(); policy != "" {
-		c.policy = policy
-	}
-	t.count(r, &facts, cmp.Or(c.policy, claims.NoPolicy))
-	if r.Kind.ShowsState() { // the others are about the record before
-		c.add(r, &facts)
-	}
-	return nil
-}
-
-// claim returns what is known of a claim. Of a record without one it is not kept.
-func (t *Tally) claim(id string) *claim {
-	c := t.claims[id]
-	if c == nil {
-		c = new(claim)
-		if id != "" {
-			t.claims[id] = c
-		}
-	}
-	return c
-}
-
-func (t *Tally) count(r *audit.Record, facts *contract.Facts, policy string) {
-	if t.counts[policy] == nil {
-		t.counts[policy], t.causes[policy] = new(Counts), map[Cause]int64{}
-	}
-	t.counts[policy].add(r.Kind)
-	if r.Kind.IsDecision() {
-		x := &facts.RetryDecision
-		t.causes[policy][Cause{string(facts.ErrorClassification), x.RuleID, x.MatchedCode}]++
-	}
-}
-
-func (c *claim) add(r *audit.Record, facts *contract.Facts) {
-	if c.last == audit.KindSubmitted || c.last == audit.KindAbandoned { // it begins anew
-		*c = claim{policy: c.policy}
-	}
-	c.last, c.at, c.next = r.Kind, r.At, claims.NextTry(r, facts)
-	for _, first := range []*time.Time{facts.FirstFailureTime, facts.OpenedAt} { // which may be before the time that is looked at
-		if first != nil && (c.opened.IsZero() || first.Before(c.opened)) {
-			c.opened = *first
-		}
-	}
-	if c.opened.IsZero() && !r.Kind.IsOutcome() {
-		c.opened = r.At
-	}
-	switch {
-	case r.Kind.IsDecision():
-		c.decided, c.deadLetter = true, facts.With == claims.WithDeadLetters
-		c.exhausted = c.exhausted || r.Kind == audit.KindExhausted
-		c.retried = c.retried || c.exhausted || r.Kind == audit.KindRetry // those before the time that is looked at count too
-	case r.Kind.IsOutcome():
-		c.attempts += int64(facts.Attempts)
-		c.retried = c.retried || r.RetryCount > 0
-		c.byPerson = c.byPerson || r.Kind == audit.KindResubmitted || facts.Resubmitted
-	case r.Kind == audit.KindRedriven:
-		c.byPerson = true
-	}
+	return t, store.Open(ctx, func(_ string, s *audit.State) error {
+		t.AddOpen(s)
+		return nil
+	})
 }
 
 // sums are what the claims of one policy add up to.
 type sums struct {
-	counts                          Counts
-	outcomes                        Outcomes
-	retriedAccepted, retriedSettled int64
-	decided, exhausted              int64
-	retried, lost                   int64
-	accepted, attempts              int64
-	toSuccess                       []float64 // seconds
-	within, due                     [len(spans)]int64
+	counts             Counts
+	causes             map[Cause]int64
+	outcomes           Outcomes
+	success            Success
+	decided, exhausted int64
+	retried, lost      int64
+	accepted, attempts int64
+	seconds            int64           // to success, of all
+	toSuccess          map[int64]int64 // how many, by minutes
+	within, due        [len(spans)]int64
 }
 
-// Results returns what was measured up to the time to, by policy in the order of their names. targets returns those of a policy.
-func (t *Tally) Results(to time.Time, targets func(policy string) []retry.Target) []Result {
-	of := t.sums(to)
-	if none := of[claims.NoPolicy]; none != nil { // they never failed, so they count for every policy
-		for policy, s := range of {
-			if policy != claims.NoPolicy {
-				s.accepted, s.attempts = s.accepted+none.accepted, s.attempts+none.attempts
-			}
+func (t *Tally) of(policy string) *sums {
+	policy = cmp.Or(policy, claims.NoPolicy)
+	if t.policies[policy] == nil {
+		if t.policies == nil {
+			t.policies = map[string]*sums{}
+		}
+		t.policies[policy] = &sums{
+			causes:    map[Cause]int64{},
+			outcomes:  Outcomes{Open: map[audit.Standing]int64{}},
+			toSuccess: map[int64]int64{},
 		}
 	}
-	results := []Result{}
-	for _, policy := range slices.Sorted(maps.Keys(of)) {
-		s := of[policy]
-		results = append(results, Result{policy, s.indicators(targets(policy)), s.outcomes, sortedCauses(t.causes[policy]), s.counts})
-	}
-	return results
+	return t.policies[policy]
 }
 
-// sums adds up the claims of each policy.
-func (t *Tally) sums(to time.Time) map[string]*sums {
-	of := map[string]*sums{}
-	for policy, counts := range t.counts {
-		of[policy] = &sums{counts: *counts, outcomes: Outcomes{Open: map[claims.State]int64{}}}
+// Add counts records of the time. It never fails.
+func (t *Tally) Add(n *audit.Total) error {
+	s := t.of(n.Policy)
+	s.counts.add(n)
+	if n.Kind.IsDecision() {
+		s.causes[Cause{string(n.Class), n.Rule, n.Code}] += n.Records
 	}
-	for _, c := range t.claims {
-		of[cmp.Or(c.policy, claims.NoPolicy)].add(c, to)
+	if !n.Kind.Ends() {
+		return nil
 	}
-	return of
+	accepted := n.Kind == audit.KindSubmitted
+	s.add(n.Flags, n.Records, true, accepted)
+	if accepted {
+		s.accept(n)
+	} else {
+		s.outcomes.Abandoned += n.Records
+	}
+	if n.Flags.Has(audit.CourseFailed) {
+		for i, span := range spans {
+			s.due[i] += n.Records
+			s.within[i] += when(time.Duration(n.Minutes)*time.Minute <= span, n.Records)
+		}
+	}
+	return nil
 }
 
-func (s *sums) add(c *claim, to time.Time) {
-	if c.last == 0 {
-		return // of all that the claim has, the answer of one record did not arrive
-	}
-	state := claims.StateOf(c.last, c.next, c.deadLetter, to)
-	s.outcomes.Sent++
-	settled := true
-	switch state {
-	case claims.Submitted:
-		s.accept(c)
-	case claims.Abandoned:
-		s.outcomes.Abandoned++
-	case claims.Stopped, claims.DeadLetter:
-		s.outcomes.open(state, c.opened)
-	case claims.Waiting, claims.Overdue, claims.Incident, claims.Redriven:
-		s.outcomes.open(state, c.opened)
-		settled = false
-	}
-	accepted := state == claims.Submitted
-	s.decided += number(c.decided)
-	s.exhausted += number(c.exhausted)
-	s.retried += number(c.retried)
-	s.lost += number(c.exhausted && settled && !accepted)
-	s.retriedSettled += number(c.retried && settled)
-	s.retriedAccepted += number(c.retried && accepted)
-	s.time(c, !state.IsOpen(), to)
-}
-
-// time counts the claim among those that ended, or have not ended, within the spans.
-func (s *sums) time(c *claim, ended bool, to time.Time) {
-	if c.opened.IsZero() {
+// AddOpen counts a claim that is open, as it stands at the end of the time, if its last record is of the
+// time.
+func (t *Tally) AddOpen(claim *audit.State) {
+	if claim.At.Before(t.From) || !claim.At.Before(t.To) {
 		return
 	}
-	if ended {
-		to = c.at
+	s, standing := t.of(claim.Policy), claim.Standing(t.To)
+	s.add(claim.Flags, 1, standing == audit.Stopped || standing == audit.DeadLetter, false)
+	s.outcomes.Open[standing]++
+	if first := s.outcomes.OldestOpen; first.IsZero() || claim.Opened.Before(first) {
+		s.outcomes.OldestOpen = claim.Opened
 	}
 	for i, span := range spans {
-		within := to.Sub(c.opened) <= span
-		s.within[i] += number(ended && within)
-		s.due[i] += number(ended || !within)
+		s.due[i] += when(claim.Flags.Has(audit.CourseFailed) && t.To.Sub(claim.Opened) > span, 1)
 	}
 }
 
-func (s *sums) accept(c *claim) {
-	s.accepted++
-	s.attempts += c.attempts
+// add counts n claims with a course of these flags. Those that are settled are not under way any more.
+func (s *sums) add(flags audit.CourseFlags, n int64, settled, accepted bool) {
+	retried, exhausted := flags.Has(audit.CourseRetried), flags.Has(audit.CourseExhausted)
+	s.outcomes.Sent += n
+	s.decided += when(flags.Has(audit.CourseDecided), n)
+	s.exhausted += when(exhausted, n)
+	s.retried += when(retried, n)
+	s.lost += when(exhausted && settled && !accepted, n)
+	s.success.Settled += when(retried && settled, n)
+	s.success.Accepted += when(retried && accepted, n)
+}
+
+// accept counts claims that the insurer accepted.
+func (s *sums) accept(n *audit.Total) {
+	s.accepted += n.Records
+	s.attempts += n.Attempts
+	failed, byPerson := n.Flags.Has(audit.CourseFailed), n.Flags.Has(audit.CourseByPerson)
 	switch {
-	case c.byPerson:
-		s.outcomes.AcceptedAfterPerson++
-	case c.opened.IsZero():
-		s.outcomes.AcceptedAtOnce++
+	case byPerson:
+		s.outcomes.AcceptedAfterPerson += n.Records
+	case failed:
+		s.outcomes.AcceptedAfterRetry += n.Records
 	default:
-		s.outcomes.AcceptedAfterRetry++
+		s.outcomes.AcceptedAtOnce += n.Records
 	}
-	if (c.retried || c.byPerson) && !c.opened.IsZero() {
-		// The clocks of two replicas may differ: a success is never before the failure.
-		s.toSuccess = append(s.toSuccess, max(c.at.Sub(c.opened), 0).Seconds())
-	}
-}
-
-func (t *Outcomes) open(state claims.State, opened time.Time) {
-	t.Open[state]++
-	if !opened.IsZero() && (t.OldestOpen == nil || opened.Before(*t.OldestOpen)) {
-		t.OldestOpen = &opened
+	if failed && (byPerson || n.Flags.Has(audit.CourseRetried)) {
+		s.toSuccess[n.Minutes] += n.Records
+		s.seconds += n.Seconds
 	}
 }
 
-func number(is bool) int64 {
+func when(is bool, n int64) int64 {
 	if is {
-		return 1
+		return n
 	}
 	return 0
 }
 
-// SuccessRates returns successAfterRetry of each policy of which it was measured, up to the time to.
-func (t *Tally) SuccessRates(to time.Time) map[string]float64 {
-	rates := map[string]float64{}
-	for policy, s := range t.sums(to) {
-		if s.retriedSettled > 0 {
-			rates[policy] = float64(s.retriedAccepted) / float64(s.retriedSettled)
-		}
+// Results returns what was measured, by policy in the order of their names. targets returns those of a
+// policy.
+func (t *Tally) Results(targets func(policy string) []retry.Target) []Result {
+	results := []Result{}
+	for _, policy := range slices.Sorted(maps.Keys(t.policies)) {
+		s := t.policies[policy]
+		results = append(results, Result{
+			Policy: policy,
+			KPIs:   s.indicators(targets(policy)),
+			Claims: s.outcomes,
+			Causes: sortedCauses(s.causes),
+			Counts: s.counts,
+		})
 	}
-	return rates
+	return results
 }

@@ -65,11 +65,11 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 	policies := slices.AppendSeq(slices.Clone(o.inUse), maps.Keys(o.census))
 	slices.Sort(policies)
 	for _, policy := range slices.Compact(policies) {
-		for _, state := range claims.OpenStates() {
-			n := o.census[policy][state]
-			gauge(o.claims, float64(n.Claims), policy, string(state))
-			gauge(o.oldest, secondsSince(n.Oldest), policy, string(state))
-			gauge(o.longest, secondsSince(n.Longest), policy, string(state))
+		for _, standing := range claims.OpenStandings() {
+			n := o.census[policy][standing]
+			gauge(o.claims, float64(n.Claims), policy, string(standing))
+			gauge(o.oldest, secondsSince(n.Oldest), policy, string(standing))
+			gauge(o.longest, secondsSince(n.Longest), policy, string(standing))
 		}
 	}
 }

@@ -248,15 +248,10 @@ func (m *Metrics) OutcomeRecorded(r *audit.Record) {
 	if r.Kind != audit.KindSubmitted {
 		return
 	}
-	facts, err := r.Facts()
-	if err != nil { // it has just been written; the check of the trail reports such a record
-		return
-	}
-	s := m.of(cmp.Or(facts.Policy, noPolicy))
-	s.attempts.Observe(float64(facts.Attempts))
-	s.accepted.of(facts.Attempts).Inc()
-	if first := cmp.Or(facts.OpenedAt, facts.FirstFailureTime); first != nil && (r.RetryCount > 0 || facts.Resubmitted) {
-		// The clocks of two replicas may differ: a success is never before the failure.
-		s.timeToSuccess.Observe(max(r.At.Sub(*first), 0).Seconds())
+	s := m.of(cmp.Or(r.Policy, noPolicy))
+	s.attempts.Observe(float64(r.Course.Attempts))
+	s.accepted.of(r.Course.Attempts).Inc()
+	if f := r.Course.Flags; f.Has(audit.CourseFailed) && f.Has(audit.CourseRetried|audit.CourseByPerson) {
+		s.timeToSuccess.Observe(float64(r.Course.Seconds))
 	}
 }

@@ -109,26 +109,29 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		m.Repeated()
 		ahead := time.Now().Add(time.Hour) // by the clock of another replica: the age is 0
 		m.ClaimsCounted(claims.Census{
-			"tiss": {claims.Waiting: {Claims: 41, Oldest: ahead}, claims.Stopped: {Claims: 300, Oldest: ahead}},
-			"old":  {claims.Incident: {Claims: 1, Oldest: ahead}}, // not in use any more
+			"tiss": {audit.Waiting: {Claims: 41, Oldest: ahead}, audit.Stopped: {Claims: 300, Oldest: ahead}},
+			"old":  {audit.Incident: {Claims: 1, Oldest: ahead}}, // not in use any more
 		})
 		m.SuccessMeasured(map[string]float64{"tiss": 0.075})
-		failed := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		m.OutcomeRecorded(&audit.Record{Kind: audit.KindAbandoned})
 		m.OutcomeRecorded(&audit.Record{
-			Kind: audit.KindSubmitted, RetryCount: 2, At: failed.Add(time.Hour), Variables: "{}",
-			Detail: `{"attempts":3,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"tiss"}`,
+			Kind:       audit.KindSubmitted,
+			RetryCount: 2,
+			Policy:     "tiss",
+			Course:     audit.Course{Attempts: 3, Seconds: 3600, Flags: audit.CourseFailed | audit.CourseRetried},
 		})
 		// At once: no policy has decided.
-		m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Variables: "{}", Detail: `{"attempts":1}`})
-		// Sent again by a person, without a retry: it has no time to success.
+		m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Course: audit.Course{Attempts: 1}})
+		// An incident, then accepted: without a retry it has no time to success.
 		m.OutcomeRecorded(&audit.Record{
-			Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
-			Detail: `{"attempts":2,"firstFailureTime":"2026-03-01T12:00:00Z","policy":"smtp"}`,
+			Kind:   audit.KindSubmitted,
+			Policy: "smtp",
+			Course: audit.Course{Attempts: 1, Seconds: 3600, Flags: audit.CourseFailed},
 		})
-		m.OutcomeRecorded(&audit.Record{ // the same in a round that a person began
-			Kind: audit.KindSubmitted, At: failed.Add(time.Hour), Variables: "{}",
-			Detail: `{"attempts":1,"openedAt":"2026-03-01T12:00:00Z","policy":"smtp","resubmitted":true}`,
+		m.OutcomeRecorded(&audit.Record{ // in a round that a person began
+			Kind:   audit.KindSubmitted,
+			Policy: "smtp",
+			Course: audit.Course{Attempts: 2, Seconds: 3600, Flags: audit.CourseFailed | audit.CourseByPerson},
 		})
 		m.Polled("OK")
 		m.Polled("Unavailable")

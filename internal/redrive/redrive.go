@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/contract"
 )
 
@@ -51,7 +52,7 @@ type Redriver struct {
 	// Force sends claims whose retries are used up or whose error is permanent.
 	Force bool
 	// Backoff returns how long the policy has a stopped claim wait before its next try. It is nil where claims are sent at once.
-	Backoff func(c *Candidate) (time.Duration, error)
+	Backoff func(c *Claim) (time.Duration, error)
 	// Timeout is how long the record of an order is waited for.
 	Timeout time.Duration
 }
@@ -69,22 +70,31 @@ const (
 	NotTried    Result = "not_tried"   // stopped before its turn
 )
 
-// Claim is what became of one claim. Its JSON form is stable.
+// Claim is a claim, and what became of it. Its JSON form is stable.
 type Claim struct {
-	Candidate
+	claims.Claim
+	// RetryReason, DecidedAt and Advice are of the claim's last decision. They are absent where another
+	// record came after that.
+	RetryReason string    `json:"retryReason,omitempty"`
+	DecidedAt   time.Time `json:"decidedAt,omitzero"`
+	Advice      string    `json:"advice,omitempty"`
+
 	Result Result `json:"result"`
 	// RedriveID is the order's own UUID, in the record as well; absent where nothing was sent.
 	RedriveID string `json:"redriveId,omitempty"`
 	// Wait is how long the claim waits before it is sent again, as ISO 8601; absent where it is sent at once.
 	Wait string `json:"wait,omitempty"`
 	// Recorded is the kind of the record that confirms it, RecordedAt its time.
-	Recorded   string     `json:"recorded,omitempty"`
-	RecordedAt *time.Time `json:"recordedAt,omitempty"`
-	Fault      Fault      `json:"fault,omitempty"`
-	Message    string     `json:"message,omitempty"`
+	Recorded   string    `json:"recorded,omitempty"`
+	RecordedAt time.Time `json:"recordedAt,omitzero"`
+	Fault      Fault     `json:"fault,omitempty"`
+	Message    string    `json:"message,omitempty"`
 
-	// Err is why the claim was not sent again, nil where it was.
-	Err error `json:"-"`
+	// Err is why the claim was not sent again, nil where it was. Last is the record that shows how it stands,
+	// nil where there is none, and Facts what that holds.
+	Err   error          `json:"-"`
+	Last  *audit.Record  `json:"-"`
+	Facts contract.Facts `json:"-"`
 }
 
 // ends sets the result, and why it is that.
@@ -98,59 +108,6 @@ func (c *Claim) ends(result Result, err error) {
 	}
 }
 
-// judge plans a claim, or refuses it.
-func (r *Redriver) judge(c *Claim) {
-	c.Result = Planned
-	if fault := c.refused(r.Force, r.Backoff != nil); fault != nil {
-		c.ends(Refused, fault)
-		return
-	}
-	if r.Backoff == nil {
-		return
-	}
-	wait, err := r.Backoff(&c.Candidate)
-	if err != nil {
-		c.ends(Refused, &FaultError{InvalidRetryState, c.ClaimID, err.Error()})
-		return
-	}
-	c.Wait = contract.ISODuration(wait)
-}
-
-// Choose returns the claims whose last record since a time is a decision that fits, the longest decided first, each of them
-// planned or refused.
-func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filter) ([]Claim, error) {
-	now := r.Now()
-	chosen, err := choose(ctx, r.Store, now.Add(-since), now, filter)
-	claims := make([]Claim, len(chosen)) // in JSON a list, even where it is empty
-	for i, c := range chosen {
-		claims[i].Candidate = c
-		r.judge(&claims[i])
-	}
-	return claims, err
-}
-
-// Look finds out how a claim stands, and whether it may be sent again.
-func (r *Redriver) Look(ctx context.Context, claimID string) (c Claim) {
-	c.ClaimID = claimID
-	records, err := r.Store.Claim(ctx, claimID)
-	if err != nil {
-		c.ends(Failed, err)
-		return c
-	}
-	last := lastHeard(records)
-	if last == nil {
-		c.ends(Refused, &FaultError{JobNotFound, claimID, fmt.Sprintf(
-			"nothing is known of it in %s: no decision was asked for it, or its retention is over", r.Where)})
-		return c
-	}
-	if c.Candidate, err = candidateOf(last, r.Now()); err != nil {
-		c.ends(Failed, err)
-		return c
-	}
-	r.judge(&c)
-	return c
-}
-
 // One has a claim sent again, if it still may be.
 func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 	c := r.Look(ctx, claimID)
@@ -161,7 +118,7 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 	order.ID = uuid.NewString()
 	c.RedriveID = order.ID
 	if c.Wait != "" {
-		order.RedriveWait, order.RetryCount = c.Wait, c.Facts.RetryCount+1
+		order.RedriveWait, order.RetryCount = c.Wait, c.RetryCount+1
 	}
 	if err := r.Send(ctx, claimID, order); err != nil {
 		c.ends(Failed, fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
@@ -178,7 +135,7 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 			"no record of the order within %s. No process waited for it, or no worker is there to record it: "+
 				"worker history reports whether one came later; look there before you order it once more", r.Timeout)})
 	default:
-		c.Recorded, c.RecordedAt = record.Kind.String(), &record.At
+		c.Recorded, c.RecordedAt = record.Kind.String(), record.At
 		c.ends(Done, nil)
 		if c.Wait != "" && record.Kind != audit.KindRedriven {
 			c.ends(Failed, errors.New("it was sent again at once, in a new round: its process does not know redriveWait (docs/model.md)"))
@@ -194,7 +151,7 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 	tick := time.NewTicker(confirmEvery)
 	defer tick.Stop()
 	for {
-		records, err := r.Store.Claim(ctx, claimID)
+		_, records, err := r.Store.Claim(ctx, claimID)
 		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
@@ -214,20 +171,16 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 // All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and with the first
 // failure of the store or the gateway; the claims that are left are not tried. After each claim it calls progress with
 // how many are settled.
-func (r *Redriver) All(ctx context.Context, claims []Claim, every time.Duration, progress func(settled int)) {
-	going, stop := context.WithCancel(ctx)
-	defer stop()
-	var (
-		group   errgroup.Group
-		mu      sync.Mutex
-		settled int
-	)
+func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(settled int)) {
+	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)
+	var mu sync.Mutex
+	settled := 0
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	begun := false
-	for i := range claims {
-		c := &claims[i]
+	for i := range chosen {
+		c := &chosen[i]
 		if c.Result != Planned {
 			continue
 		}
@@ -239,17 +192,19 @@ func (r *Redriver) All(ctx context.Context, claims []Claim, every time.Duration,
 		}
 		begun = true
 		group.Go(func() error {
-			if going.Err() != nil {
-				c.ends(NotTried, errors.New("stopped before its turn"))
-			} else if *c = r.One(ctx, c.ClaimID); c.Result == Failed {
-				stop()
+			c.ends(NotTried, errors.New("stopped before its turn"))
+			if going.Err() == nil {
+				*c = r.One(ctx, c.ClaimID)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			settled++
 			progress(settled)
+			if c.Result == Failed {
+				return c.Err
+			}
 			return nil
 		})
 	}
-	_ = group.Wait() // none returns an error
+	_ = group.Wait() // each claim tells its own
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
@@ -20,10 +21,15 @@ type Claims struct {
 }
 
 // stateNames are the states in words.
-var stateNames = map[claims.State]text.Message{
-	claims.Waiting: text.Messagef("waiting"), claims.Overdue: text.Messagef("overdue"), claims.Stopped: text.Messagef("stopped"),
-	claims.DeadLetter: text.Messagef("dead letter"), claims.Incident: text.Messagef("incident"), claims.Redriven: text.Messagef("sent again"),
-	claims.Submitted: text.Messagef("accepted"), claims.Abandoned: text.Messagef("abandoned"),
+var stateNames = map[audit.Standing]text.Message{
+	audit.Waiting:    text.Messagef("waiting"),
+	audit.Overdue:    text.Messagef("overdue"),
+	audit.Stopped:    text.Messagef("stopped"),
+	audit.DeadLetter: text.Messagef("dead letter"),
+	audit.Incident:   text.Messagef("incident"),
+	audit.Redriven:   text.Messagef("sent again"),
+	audit.Submitted:  text.Messagef("accepted"),
+	audit.Abandoned:  text.Messagef("abandoned"),
 }
 
 // withNames are the words of the task headers onExhausted and onPermanent that this project's models use. Others stay as they are.
@@ -42,12 +48,12 @@ func (l Claims) Text(p *text.Printer, now time.Time) string {
 
 // summary counts the claims by state.
 func (l Claims) summary(p *text.Printer) string {
-	counts := map[claims.State]int{}
+	counts := map[audit.Standing]int{}
 	for i := range l.Claims {
 		counts[l.Claims[i].State]++
 	}
 	var parts []string
-	for _, state := range append(claims.OpenStates(), claims.EndedStates()...) {
+	for _, state := range append(claims.OpenStandings(), claims.EndedStandings()...) {
 		if n := counts[state]; n > 0 {
 			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
 		}
@@ -72,7 +78,7 @@ func narrowRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 func ageOf(c *claims.Claim, now time.Time) string {
 	age := c.Age(now)
 	switch {
-	case !c.State.IsOpen():
+	case !claims.IsOpen(c.State):
 		return "-"
 	case age < time.Hour:
 		return fmt.Sprintf("%d min", age/time.Minute)
@@ -104,11 +110,11 @@ func wideRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 func stateWords(p *text.Printer, c *claims.Claim, now time.Time) string {
 	name := p.Text(stateNames[c.State])
 	switch {
-	case c.State == claims.Waiting:
+	case c.State == audit.Waiting:
 		return p.Sprintf("%s, due in %s", name, p.About(c.NextRetryTime.Sub(now)))
-	case c.State == claims.Overdue:
-		return p.Sprintf("%s for %s", name, p.About(now.Sub(*c.NextRetryTime)))
-	case c.State == claims.Stopped && c.With != "":
+	case c.State == audit.Overdue:
+		return p.Sprintf("%s for %s", name, p.About(now.Sub(c.NextRetryTime)))
+	case c.State == audit.Stopped && c.With != "":
 		return name + ": " + withWords(p, c.With)
 	case c.DecidedBy != "":
 		return p.Sprintf("%s, by %s", name, text.Line(c.DecidedBy))
@@ -126,7 +132,7 @@ func withWords(p *text.Printer, with string) string {
 // reasonOf returns why an open claim has failed: the code that matched, else the class of the error, else what was recorded last.
 func reasonOf(p *text.Printer, c *claims.Claim) string {
 	switch {
-	case !c.State.IsOpen():
+	case !claims.IsOpen(c.State):
 		return "-"
 	case c.MatchedCode != "":
 		return text.Line(c.MatchedCode)
@@ -158,10 +164,10 @@ func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{ // Flush keeps the error
 		"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
-		"errorClassification", "matchedCode", "with", "decidedBy", "processInstanceKey",
+		"errorClassification", "ruleId", "matchedCode", "with", "decidedBy", "processInstanceKey",
 	})
-	instant := func(t *time.Time) string {
-		if t == nil {
+	instant := func(t time.Time) string {
+		if t.IsZero() {
 			return ""
 		}
 		return t.UTC().Format(time.RFC3339)
@@ -169,8 +175,9 @@ func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 	for i := range all {
 		c := &all[i]
 		row := []string{
-			c.ClaimID, string(c.State), c.Policy, instant(&c.Since), instant(c.Opened), instant(c.NextRetryTime), strconv.Itoa(c.RetryCount),
-			strconv.Itoa(c.MaxRetries), c.Kind, c.Classification, c.MatchedCode, c.With, c.DecidedBy, c.ProcessInstanceKey,
+			c.ClaimID, string(c.State), c.Policy, instant(c.Since), instant(c.Opened), instant(c.NextRetryTime),
+			strconv.Itoa(c.RetryCount), strconv.Itoa(c.MaxRetries), c.Kind, c.Classification, c.RuleID,
+			c.MatchedCode, c.With, c.DecidedBy, c.ProcessInstanceKey,
 		}
 		for n, cell := range row {
 			row[n] = spreadsheetSafe(cell)

@@ -127,14 +127,14 @@ func (w words) settled(x *contract.Explanation) string {
 }
 
 // advice words what to do before the claim is sent again.
-func (w words) advice(x *contract.Explanation) string {
-	switch x.Advice {
+func (w words) advice(advice retry.Advice) string {
+	switch advice {
 	case "":
 		return ""
 	case retry.AdviceCheckStatus:
 		return w.Sprintf("check the protocol's status before sending again, for it may have arrived")
 	default:
-		return string(x.Advice)
+		return string(advice)
 	}
 }
 

@@ -152,7 +152,7 @@ func (e Explanation) Text() string {
 	if len(e.Later) > 0 {
 		b.label("Later", "%s", e.laterWords())
 	}
-	if advice := english.advice(&e.Decision); advice != "" {
+	if advice := english.advice(e.Decision.Advice); advice != "" {
 		b.label("Advice", "%s", advice)
 	}
 	if e.BPMNError == "" {

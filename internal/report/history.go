@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -21,12 +19,13 @@ import (
 // variables have too mean the same.
 type History struct {
 	ClaimID string `json:"claimId"`
-	// Status is how the claim stands.
-	Status  string          `json:"status"`
+	// State is how the claim stands; absent where no record says so.
+	State   audit.Standing  `json:"state,omitempty"`
 	Records []historyRecord `json:"records"`
 
-	now    time.Time
-	byHash map[string]int // from the hash of a record to its index
+	claim claims.Claim
+	last  *historyRecord // shows how the claim stands; nil where none does
+	now   time.Time
 }
 
 // historyRecord is one record of a history. Fields that its kind does not have are left out.
@@ -34,10 +33,11 @@ type historyRecord struct {
 	place
 	ProcessID string `json:"processId,omitempty"`
 	ElementID string `json:"elementId,omitempty"`
-	// RetriesUsed is the count that the job brought; for an outcome and a re-drive, how many retries the round had.
+	// RetriesUsed is the count before a decision, or that a rejected job brought; for an outcome and a
+	// re-drive, how many retries the round had.
 	RetriesUsed int `json:"retriesUsed"`
 	// NextRetryTime is absent where the claim is not submitted again.
-	NextRetryTime *time.Time `json:"nextRetryTime,omitempty"`
+	NextRetryTime time.Time `json:"nextRetryTime,omitzero"`
 	// Message is the text of the BPMN error or the incident.
 	Message string `json:"message,omitempty"`
 	// Answer is the variables that the job was answered with; originalError is not kept.
@@ -49,8 +49,6 @@ type historyRecord struct {
 	// Attempts and FirstFailureTime are of an outcome, of a re-drive, and of retries that were used up.
 	Attempts         int        `json:"attempts,omitempty"`
 	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
-	// Undelivered is the hash of the record whose answer did not reach the process.
-	Undelivered string `json:"undelivered,omitempty"`
 	// Justification and DecidedBy are what a person said, and who; RedriveID is the command by which they did.
 	Justification string `json:"justification,omitempty"`
 	DecidedBy     string `json:"decidedBy,omitempty"`
@@ -60,7 +58,7 @@ type historyRecord struct {
 	// DecisionProblem is what was wrong with a person's answer that was no decision.
 	DecisionProblem string `json:"decisionProblem,omitempty"`
 	With            string `json:"with,omitempty"`
-	// Policy is, of a record that is no decision, the one that decided last.
+	// Policy is the one that decided, of a record that is no decision the one that decided last.
 	Policy string `json:"policy,omitempty"`
 
 	record *audit.Record
@@ -81,30 +79,22 @@ type historyStep struct {
 	Found string    `json:"found"`
 }
 
-// HistoryOf returns the history of a claim's records, of which there is at least one.
-func HistoryOf(records []audit.Record, now time.Time) (History, error) {
-	h := History{ClaimID: records[0].ClaimID, now: now, byHash: map[string]int{}}
+// HistoryOf returns the history of a claim's records, of which there is at least one. state is what else is
+// known of it.
+func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (History, error) {
+	h := History{ClaimID: records[0].ClaimID, Records: make([]historyRecord, len(records)), now: now}
+	claim, last := claims.Known(h.ClaimID, state, records, now)
+	h.State, h.claim = claim.State, claim
 	for i := range records {
-		one, err := historyRecordOf(&records[i])
-		if err != nil {
+		var err error
+		if h.Records[i], err = historyRecordOf(&records[i]); err != nil {
 			return History{}, err
 		}
-		h.Records = append(h.Records, one)
-		h.byHash[one.Hash] = i
-	}
-	last := h.last()
-	h.Status = redrive.StatusOf(last.record, &last.facts, now)
-	return h, nil
-}
-
-// last returns the record that shows how the claim stands: the last one but for refused decisions, which change nothing.
-func (h *History) last() *historyRecord {
-	for i := range slices.Backward(h.Records) {
-		if h.Records[i].record.Kind != audit.KindDecisionRefused {
-			return &h.Records[i]
+		if &records[i] == last {
+			h.last = &h.Records[i]
 		}
 	}
-	return &h.Records[len(h.Records)-1]
+	return h, nil
 }
 
 func historyRecordOf(r *audit.Record) (historyRecord, error) {
@@ -113,14 +103,25 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 		return historyRecord{}, err
 	}
 	t := historyRecord{
-		place:     placeOf(r),
-		ProcessID: facts.ProcessID, ElementID: facts.ElementID,
-		RetriesUsed: r.RetryCount, Message: r.Message, SubmissionError: facts.SubmissionError, ExecutionTimeMs: facts.ExecutionTimeMs,
-		Attempts: facts.Attempts, FirstFailureTime: facts.FirstFailureTime, Undelivered: facts.Undelivered,
-		Justification: facts.Justification, DecidedBy: facts.DecidedBy, RedriveID: facts.RedriveID,
-		RedriveWait: facts.RedriveWait, DecisionProblem: facts.DecisionProblem, With: facts.With, Policy: facts.Policy,
-		NextRetryTime: optional(r.NextRetryTime),
-		record:        r, facts: facts,
+		place:            placeOf(r),
+		ProcessID:        facts.ProcessID,
+		ElementID:        facts.ElementID,
+		RetriesUsed:      retriesUsed(r),
+		NextRetryTime:    r.NextRetryTime,
+		Message:          r.Message,
+		SubmissionError:  facts.SubmissionError,
+		ExecutionTimeMs:  facts.ExecutionTimeMs,
+		Attempts:         facts.Attempts,
+		FirstFailureTime: facts.FirstFailureTime,
+		Justification:    facts.Justification,
+		DecidedBy:        r.DecidedBy,
+		RedriveID:        facts.RedriveID,
+		RedriveWait:      facts.RedriveWait,
+		DecisionProblem:  facts.DecisionProblem,
+		With:             r.HeldBy,
+		Policy:           r.Policy,
+		record:           r,
+		facts:            facts,
 	}
 	if r.Kind.IsDecision() && r.Variables != "" {
 		t.Answer = json.RawMessage(r.Variables)
@@ -137,13 +138,21 @@ func historyRecordOf(r *audit.Record) (historyRecord, error) {
 	return t, nil
 }
 
+// retriesUsed returns how many retries there were before a decision, and with any other record.
+func retriesUsed(r *audit.Record) int {
+	if r.Kind == audit.KindRetry {
+		return r.RetryCount - 1
+	}
+	return r.RetryCount
+}
+
 // findings words what each of the six steps of a decision found.
 func (w words) findings(r *audit.Record, f *contract.Facts) [6]string {
 	x := &f.RetryDecision
-	found := [6]string{f.SubmissionError, w.class(f.ErrorClassification, x), w.count(r, f), w.Sprintf("none"), "", w.Sprintf("none")}
+	found := [6]string{f.SubmissionError, w.class(r.Class, x), w.count(r, f), w.Sprintf("none"), "", w.Sprintf("none")}
 	if r.Kind == audit.KindRetry {
 		found[3] = w.wait(x, w.iso(x.BackoffDuration))
-		found[4] = w.Sprintf("try again, retry %d of %d", f.RetryCount, f.MaxRetries)
+		found[4] = w.Sprintf("try again, retry %d of %d", r.RetryCount, r.MaxRetries)
 		found[5] = w.Sprintf("for %s", w.Time(r.NextRetryTime))
 		if x.Deadline != nil {
 			found[5] += w.Sprintf("; the deadline is %s", w.Time(*x.Deadline))
@@ -164,67 +173,67 @@ func (w words) findings(r *audit.Record, f *contract.Facts) [6]string {
 		found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(*x.Deadline))
 	}
 	found[4] += w.settled(x)
-	if advice := w.advice(x); advice != "" {
+	if advice := w.advice(x.Advice); advice != "" {
 		found[4] += "; " + advice
 	}
 	return found
 }
 
 func (w words) count(r *audit.Record, f *contract.Facts) string {
-	s := w.Sprintf("%d of %d retries used", r.RetryCount, f.MaxRetries)
+	used := retriesUsed(r)
+	s := w.Sprintf("%d of %d retries used", used, r.MaxRetries)
 	if f.RetryDecision.CountFrom == retry.CountFromTrail {
 		s += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
 	}
-	if r.RetryCount >= f.MaxRetries {
+	if used >= r.MaxRetries {
 		s += w.Sprintf(": none is left")
 	}
 	return s
 }
 
-// standing words how a claim stands by its last record. It states what the trail knows: that the worker threw an error, not
-// what the model does with it; that the model recorded an outcome, not who decided it unless the model named a person.
-func (w words) standing(last *audit.Record, f *contract.Facts, now time.Time) string {
-	switch last.Kind {
-	case audit.KindRetry:
-		due := last.NextRetryTime
-		if due.After(now) {
-			return w.Sprintf("waits for retry %d of %d, due %s (in %s)", f.RetryCount, f.MaxRetries, w.Time(due), w.About(due.Sub(now)))
+// standing words how a claim stands by the record that shows it. It states what the trail knows: that the
+// worker threw an error, not what the model does with it; that the model recorded an outcome, not who decided
+// it unless the model named a person.
+func (w words) standing(c *claims.Claim, last *audit.Record, f *contract.Facts, now time.Time) string {
+	due, byPolicy := c.NextRetryTime, last.Kind == audit.KindRetry
+	switch c.State {
+	case audit.Waiting:
+		if !byPolicy {
+			return w.Sprintf("to be sent again%s, due %s", w.by(last), w.Time(due))
 		}
-		return w.Sprintf("retry %d of %d was due %s, and nothing was heard since (for %s)", f.RetryCount, f.MaxRetries, w.Time(due), w.About(now.Sub(due)))
-	case audit.KindExhausted:
-		why := w.Sprintf("all retries are used up")
-		if x := f.RetryDecision; x.Reason == retry.StepDeadline && x.Deadline != nil {
-			why = w.Sprintf("no retry fits before the deadline %s", w.Time(*x.Deadline))
+		return w.Sprintf("waits for retry %d of %d, due %s (in %s)", c.RetryCount, c.MaxRetries, w.Time(due), w.About(due.Sub(now)))
+	case audit.Overdue:
+		late := w.About(now.Sub(due))
+		if !byPolicy {
+			return w.Sprintf("was to be sent again%s %s, and nothing was heard since (for %s)", w.by(last), w.Time(due), late)
 		}
-		return why + w.thrown(last, f)
-	case audit.KindPermanent:
-		return w.Sprintf("a retry cannot help") + w.thrown(last, f)
-	case audit.KindRejected:
+		return w.Sprintf("retry %d of %d was due %s, and nothing was heard since (for %s)", c.RetryCount, c.MaxRetries, w.Time(due), late)
+	case audit.Stopped, audit.DeadLetter:
+		return w.stopped(last, f)
+	case audit.Incident:
 		return w.Sprintf("the worker rejected the input, which raises an incident; nothing was heard since")
-	case audit.KindUndelivered:
-		return w.Sprintf("the last answer did not reach the process: look there whether the claim goes on")
-	case audit.KindRedriven:
-		if next := claims.NextTry(last, f); next.After(now) {
-			return w.Sprintf("to be sent again%s, due %s", w.by(f), w.Time(next))
-		} else if !next.IsZero() {
-			return w.Sprintf("was to be sent again%s %s, and nothing was heard since (for %s)", w.by(f), w.Time(next), w.About(now.Sub(next)))
+	case audit.Redriven:
+		if last.Kind == audit.KindRedriven {
+			return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(last), w.About(now.Sub(last.At)))
 		}
-		return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(f), w.About(now.Sub(last.At)))
-	case audit.KindDecisionRefused:
-		return w.Sprintf("a person is asked again; nothing else is recorded")
-	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
-		return w.outcome(last.Kind, f)
-	default:
-		return w.Sprintf("its last record is of a kind that this worker does not know (%s)", last.Kind)
+	case audit.Submitted, audit.Abandoned:
 	}
+	return w.outcome(last)
 }
 
-// thrown words what the trail knows of a claim whose last record is a thrown error.
-func (w words) thrown(last *audit.Record, f *contract.Facts) string {
-	if f.With != "" {
-		return w.Sprintf(": the worker threw the error %s; the model leaves the claim with %s", last.Kind, withWords(w.Printer, f.With))
+// stopped words what the trail knows of a claim whose last record is a thrown error.
+func (w words) stopped(last *audit.Record, f *contract.Facts) string {
+	s := w.Sprintf("a retry cannot help")
+	if last.Kind == audit.KindExhausted {
+		s = w.Sprintf("all retries are used up")
+		if x := f.RetryDecision; x.Reason == retry.StepDeadline && x.Deadline != nil {
+			s = w.Sprintf("no retry fits before the deadline %s", w.Time(*x.Deadline))
+		}
 	}
-	return w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", last.Kind)
+	if last.HeldBy != "" {
+		return s + w.Sprintf(": the worker threw the error %s; the model leaves the claim with %s", last.Kind, withWords(w.Printer, last.HeldBy))
+	}
+	return s + w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", last.Kind)
 }
 
 var outcomeTexts = map[audit.Kind]text.Message{
@@ -234,20 +243,20 @@ var outcomeTexts = map[audit.Kind]text.Message{
 }
 
 // outcome words an outcome, and by whom it was decided.
-func (w words) outcome(kind audit.Kind, f *contract.Facts) string {
-	s := w.Text(outcomeTexts[kind])
-	if by := w.by(f); by != "" {
+func (w words) outcome(r *audit.Record) string {
+	s := w.Text(outcomeTexts[r.Kind])
+	if by := w.by(r); by != "" {
 		return s + by
 	}
 	return w.Sprintf("%s, as the model recorded", s)
 }
 
 // by names the person who decided, where the record does.
-func (w words) by(f *contract.Facts) string {
-	if f.DecidedBy == "" {
+func (w words) by(r *audit.Record) string {
+	if r.DecidedBy == "" {
 		return ""
 	}
-	return w.Sprintf(" by %s", text.Line(f.DecidedBy))
+	return w.Sprintf(" by %s", text.Line(r.DecidedBy))
 }
 
 // maxShownError is how many characters of an insurer's text a terminal is given; a page of HTML would bury the rest.
@@ -263,16 +272,19 @@ var stepTexts = [6]text.Message{
 func (h *History) Text(p *text.Printer) string {
 	w := words{p}
 	var b strings.Builder
-	last := h.last()
+	standing := w.Sprintf("a person is asked again; nothing else is recorded")
+	if h.last != nil {
+		standing = w.standing(&h.claim, h.last.record, &h.last.facts, h.now)
+	}
 	b.WriteString(w.Sprintf("Claim %s, %s", text.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
-	b.WriteString(text.Hanging(w.Sprintf("Now: "), w.standing(last.record, &last.facts, h.now)))
+	b.WriteString(text.Hanging(w.Sprintf("Now: "), standing))
 	b.WriteString(p.Zone())
 	for i := range h.Records {
 		r := &h.Records[i]
 		fmt.Fprintf(&b, "\n#%d  %s  %s\n", i+1, w.Millis(r.At), w.title(r))
 		if r.Steps != nil {
 			b.WriteString(w.steps(r))
-		} else if say := w.event(h, r); say != "" {
+		} else if say := w.event(r); say != "" {
 			b.WriteString(text.Wrap(text.Line(say), "    "))
 		}
 		if r.Justification != "" {
@@ -288,16 +300,20 @@ func (h *History) Text(p *text.Printer) string {
 
 // kindTexts are the kinds of records as they are shown, but for a retry.
 var kindTexts = map[audit.Kind]text.Message{
-	audit.KindExhausted: text.Messagef("MAX_RETRIES_EXCEEDED"), audit.KindPermanent: text.Messagef("PERMANENT_ERROR"),
-	audit.KindRejected: text.Messagef("REJECTED"), audit.KindUndelivered: text.Messagef("UNDELIVERED"), audit.KindRedriven: text.Messagef("REDRIVEN"),
+	audit.KindExhausted:       text.Messagef("MAX_RETRIES_EXCEEDED"),
+	audit.KindPermanent:       text.Messagef("PERMANENT_ERROR"),
+	audit.KindRejected:        text.Messagef("REJECTED"),
+	audit.KindRedriven:        text.Messagef("REDRIVEN"),
 	audit.KindDecisionRefused: text.Messagef("DECISION_REFUSED"),
-	audit.KindSubmitted:       text.Messagef("SUBMITTED"), audit.KindResubmitted: text.Messagef("RESUBMITTED"), audit.KindAbandoned: text.Messagef("ABANDONED"),
+	audit.KindSubmitted:       text.Messagef("SUBMITTED"),
+	audit.KindResubmitted:     text.Messagef("RESUBMITTED"),
+	audit.KindAbandoned:       text.Messagef("ABANDONED"),
 }
 
 // title is the kind of record, and for a retry which one.
 func (w words) title(t *historyRecord) string {
 	if t.record.Kind == audit.KindRetry {
-		return w.Sprintf("RETRY %d of %d", t.facts.RetryCount, t.facts.MaxRetries)
+		return w.Sprintf("RETRY %d of %d", t.record.RetryCount, t.record.MaxRetries)
 	}
 	if s, known := kindTexts[t.record.Kind]; known {
 		return w.Text(s)
@@ -315,24 +331,19 @@ func (w words) steps(t *historyRecord) string {
 }
 
 // event words a record that has no steps.
-func (w words) event(h *History, t *historyRecord) string {
-	switch kind := t.record.Kind; kind {
+func (w words) event(t *historyRecord) string {
+	switch t.record.Kind {
 	case audit.KindRejected:
 		return w.Sprintf("Incident: %s", t.Message)
-	case audit.KindUndelivered:
-		if i, here := h.byHash[t.Undelivered]; here {
-			return w.Sprintf("The answer of #%d did not reach the process: its job was gone.", i+1)
-		}
-		return w.Sprintf("The answer of an earlier record did not reach the process: its job was gone.")
 	case audit.KindRedriven:
 		if t.facts.RedriveWait != "" {
-			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s", w.by(&t.facts), w.iso(t.facts.RedriveWait), w.round(t))
+			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s", w.by(t.record), w.iso(t.facts.RedriveWait), w.round(t))
 		}
-		return w.Sprintf("Sent again now%s, before its time, %s", w.by(&t.facts), w.round(t))
+		return w.Sprintf("Sent again now%s, before its time, %s", w.by(t.record), w.round(t))
 	case audit.KindDecisionRefused:
-		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(&t.facts), cmp.Or(t.DecisionProblem, w.Sprintf("the model does not name the problem")))
+		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(t.record), cmp.Or(t.DecisionProblem, w.Sprintf("the model does not name the problem")))
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
-		return w.Sprintf("The outcome: %s; %s", w.outcome(kind, &t.facts), w.round(t))
+		return w.Sprintf("The outcome: %s; %s", w.outcome(t.record), w.round(t))
 	case audit.KindRetry, audit.KindExhausted, audit.KindPermanent:
 		return w.Sprintf("The times of its steps are not known.")
 	default:

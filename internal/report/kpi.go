@@ -65,7 +65,7 @@ func outcomeRows(p *text.Printer, t kpi.Outcomes) [][]string {
 	rows = append(rows, []string{p.Sprintf("claims abandoned"), number(t.Abandoned)})
 	open := number(t.OpenClaims())
 	var parts []string
-	for _, state := range claims.OpenStates() {
+	for _, state := range claims.OpenStandings() {
 		if n := t.Open[state]; n > 0 {
 			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
 		}
@@ -74,8 +74,8 @@ func outcomeRows(p *text.Printer, t kpi.Outcomes) [][]string {
 		open += ": " + strings.Join(parts, ", ")
 	}
 	rows = append(rows, []string{p.Sprintf("claims open"), open})
-	if t.OldestOpen != nil {
-		rows = append(rows, []string{"", p.Sprintf("the oldest failed %s", p.Minute(*t.OldestOpen))})
+	if !t.OldestOpen.IsZero() {
+		rows = append(rows, []string{"", p.Sprintf("the oldest failed %s", p.Minute(t.OldestOpen))})
 	}
 	return rows
 }
@@ -101,8 +101,8 @@ func kpiRows(p *text.Printer, kpis []kpi.Indicator) [][]string {
 
 // countsWords counts the records.
 func countsWords(p *text.Printer, c kpi.Counts) string {
-	return p.Sprintf("Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, answers that did not arrive %d, sent again before their time %d.",
-		c.Decisions, c.Retries, c.Exhausted, c.Permanent, c.Rejected, c.Undelivered, c.Redriven)
+	return p.Sprintf("Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, sent again before their time %d.",
+		c.Decisions, c.Retries, c.Exhausted, c.Permanent, c.Rejected, c.Redriven)
 }
 
 // kpiValue returns a value in its measure, a share with so many decimals and a number with one more.

@@ -45,23 +45,57 @@ func placeOf(r *audit.Record) place {
 // Record is a record as it is stored. Its JSON form is stable.
 type Record struct {
 	place
+	// Prev is the ID of the record before it about the claim, 0 for none.
+	Prev int64 `json:"prev"`
 	// InputsHash is a keyed hash of the job's inputs: without the store's key it says nothing about them.
-	InputsHash    string     `json:"inputsHash"`
-	ClaimID       string     `json:"claimId"`
-	RetryCount    int        `json:"retryCount"`
-	NextRetryTime *time.Time `json:"nextRetryTime"`
-	Message       string     `json:"message"`
-	Variables     any        `json:"variables"`
-	Detail        any        `json:"detail"`
+	InputsHash     string     `json:"inputsHash"`
+	ClaimID        string     `json:"claimId"`
+	RetryCount     int        `json:"retryCount"`
+	NextRetryTime  *time.Time `json:"nextRetryTime"`
+	MaxRetries     int        `json:"maxRetries"`
+	Classification string     `json:"errorClassification"`
+	RuleID         string     `json:"ruleId"`
+	MatchedCode    string     `json:"matchedCode"`
+	Policy         string     `json:"policy"`
+	With           string     `json:"with"`
+	DecidedBy      string     `json:"decidedBy"`
+	Course         course     `json:"course"`
+	Message        string     `json:"message"`
+	Variables      any        `json:"variables"`
+	Detail         any        `json:"detail"`
+}
+
+// course is how a claim went that ended.
+type course struct {
+	Attempts int               `json:"attempts"`
+	Seconds  int64             `json:"seconds"`
+	Flags    audit.CourseFlags `json:"flags"`
 }
 
 // RecordOf returns the record as it is printed.
 func RecordOf(r *audit.Record) Record {
-	return Record{
-		place:      placeOf(r),
-		InputsHash: hex.EncodeToString(r.Inputs[:]), ClaimID: r.ClaimID, RetryCount: r.RetryCount, NextRetryTime: optional(r.NextRetryTime),
-		Message: r.Message, Variables: stored(r.Variables), Detail: stored(r.Detail),
+	printed := Record{
+		place:          placeOf(r),
+		Prev:           r.Prev,
+		InputsHash:     hex.EncodeToString(r.Inputs[:]),
+		ClaimID:        r.ClaimID,
+		RetryCount:     r.RetryCount,
+		MaxRetries:     r.MaxRetries,
+		Classification: string(r.Class),
+		RuleID:         r.Rule,
+		MatchedCode:    r.Code,
+		Policy:         r.Policy,
+		With:           r.HeldBy,
+		DecidedBy:      r.DecidedBy,
+		Course:         course(r.Course),
+		Message:        r.Message,
+		Variables:      stored(r.Variables),
+		Detail:         stored(r.Detail),
 	}
+	if !r.NextRetryTime.IsZero() {
+		printed.NextRetryTime = &r.NextRetryTime
+	}
+	return printed
 }
 
 // stored returns a stored JSON object as it is, nil where there is none, and a text where it is damaged.
@@ -74,12 +108,4 @@ func stored(s string) any {
 	default:
 		return s
 	}
-}
-
-// optional returns a time, nil where it is zero.
-func optional(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -7,20 +7,24 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
 // RedriveText says that a claim is sent again, or would be.
 func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	claim, stood, when := text.Line(c.ClaimID), english.standing(c.Last, &c.Facts, now), "now"
+	claim, stood, when := text.Line(c.ClaimID), english.standing(&c.Claim, c.Last, &c.Facts, now), "now"
+	if advice := english.advice(retry.Advice(c.Advice)); advice != "" {
+		stood += "; " + advice
+	}
 	if wait, err := contract.ParseISODuration(c.Wait); err == nil && wait > 0 {
-		when = fmt.Sprintf("in %s, as retry %d", text.Span(wait), c.Facts.RetryCount+1)
+		when = fmt.Sprintf("in %s, as retry %d", text.Span(wait), c.RetryCount+1)
 	}
 	if c.Result == redrive.Planned {
 		return fmt.Sprintf("Claim %s would be sent again %s.\n", claim, when) + text.Hanging("It: ", stood)
 	}
 	return fmt.Sprintf("Claim %s is sent again %s.\n", claim, when) + text.Hanging("Before: ", stood) +
-		text.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, text.Time(*c.RecordedAt), text.Line(order.DecidedBy), c.RedriveID)) +
+		text.Hanging("Record: ", fmt.Sprintf("%s at %s, ordered by %s, redrive %s", c.Recorded, text.Time(c.RecordedAt), text.Line(order.DecidedBy), c.RedriveID)) +
 		text.Hanging("Reason: ", text.Line(order.Justification))
 }
 
@@ -44,25 +48,35 @@ func (r *Redrive) Count(result redrive.Result) (n int) {
 	return n
 }
 
-// Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent.
+// Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent,
+// and which of them may have arrived all the same.
 func (r *Redrive) Preview(since time.Duration) string {
 	var b strings.Builder
 	rows := [][]string{{"STATUS", "RULE", "DECIDED", "SEND", "CLAIM"}}
-	refused := map[redrive.Fault]int{}
+	refused, check := map[redrive.Fault]int{}, 0
 	for i := range r.Claims {
 		c := &r.Claims[i]
 		send := "yes"
-		if c.Fault != "" {
+		switch {
+		case c.Fault != "":
 			send = "no"
 			refused[c.Fault]++
+		case c.Advice != "":
+			send = c.Advice
+			check++
 		}
-		rows = append(rows, []string{c.Status, text.Line(c.RuleID), text.Minute(*c.DecidedAt), send, text.Line(c.ClaimID)})
+		rows = append(rows, []string{
+			redrive.Status(&c.Claim), text.Line(c.RuleID), text.Minute(c.DecidedAt), send, text.Line(c.ClaimID),
+		})
 	}
 	if r.Selected > 0 {
 		b.WriteString(text.Table("", rows) + "\n")
 	}
 	fmt.Fprintf(&b, "%s chosen, of the decisions of the last %s; %d to send again.\n",
 		text.Count(r.Selected, "claim"), text.Span(since), r.Count(redrive.Planned))
+	if check > 0 {
+		fmt.Fprintf(&b, "%d of them may have arrived (CHECK_STATUS): ask for the protocol's status first.\n", check)
+	}
 	for _, fault := range []redrive.Fault{redrive.MaxRetriesExceeded, redrive.InvalidRetryState} {
 		if n := refused[fault]; n > 0 {
 			fmt.Fprintf(&b, "%d not without --force: %s.\n", n, fault)

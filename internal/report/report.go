@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +17,39 @@ import (
 type Report struct {
 	From, To, WrittenAt time.Time
 	Policies            []kpi.Result
-	// Open are the claims that are open when it is written, the oldest first.
-	Open  []claims.Claim
+	// Open are the claims that are open when it is written.
+	Open  OpenClaims
 	Heads []audit.Head
+}
+
+// OpenClaims counts open claims by how they stand and by age, and keeps the oldest. Its zero value has
+// counted none.
+type OpenClaims struct {
+	counts map[audit.Standing][1 + len(ages)]int64 // all, and those that are older than each of the ages
+	oldest []claims.Claim
+}
+
+// ages are an hour, a working day, the day and the two days of ANS IN 41, and a week.
+var ages = [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour}
+
+// Add counts a claim as it stands at the time now.
+func (o *OpenClaims) Add(claimID string, s *audit.State, now time.Time) {
+	if o.counts == nil {
+		o.counts = map[audit.Standing][1 + len(ages)]int64{}
+	}
+	c := claims.Open(claimID, s, now)
+	n := o.counts[c.State]
+	n[0]++
+	for i, age := range ages {
+		if c.Age(now) > age {
+			n[1+i]++
+		}
+	}
+	o.counts[c.State] = n
+	if i, _ := slices.BinarySearchFunc(o.oldest, c, claims.Older); i < mostOpen {
+		o.oldest = slices.Insert(o.oldest, i, c)
+		o.oldest = o.oldest[:min(mostOpen, len(o.oldest))]
+	}
 }
 
 // The most causes of a policy and the most open claims that a report lists.
@@ -29,13 +60,13 @@ const (
 
 // reportJSON is the JSON form of a report. It is stable: names are added, never changed.
 type reportJSON struct {
-	From      time.Time      `json:"from"`
-	To        time.Time      `json:"to"`
-	WrittenAt time.Time      `json:"writtenAt"`
-	Policies  []kpi.Result   `json:"policies"`
-	Open      map[string]int `json:"open"`
-	Oldest    []claims.Claim `json:"oldest"`
-	Heads     []headJSON     `json:"heads"`
+	From      time.Time                `json:"from"`
+	To        time.Time                `json:"to"`
+	WrittenAt time.Time                `json:"writtenAt"`
+	Policies  []kpi.Result             `json:"policies"`
+	Open      map[audit.Standing]int64 `json:"open"`
+	Oldest    []claims.Claim           `json:"oldest"`
+	Heads     []headJSON               `json:"heads"`
 }
 
 type headJSON struct {
@@ -46,17 +77,23 @@ type headJSON struct {
 
 // JSON returns the value to be printed as JSON.
 func (r *Report) JSON() any {
-	j := reportJSON{r.From, r.To, r.WrittenAt, r.Policies, map[string]int{}, r.oldest(), []headJSON{}}
-	for i := range r.Open {
-		j.Open[string(r.Open[i].State)]++
+	j := reportJSON{
+		From:      r.From,
+		To:        r.To,
+		WrittenAt: r.WrittenAt,
+		Policies:  r.Policies,
+		Open:      map[audit.Standing]int64{},
+		Oldest:    append([]claims.Claim{}, r.Open.oldest...),
+		Heads:     []headJSON{},
+	}
+	for standing, n := range r.Open.counts {
+		j.Open[standing] = n[0]
 	}
 	for _, h := range r.Heads {
 		j.Heads = append(j.Heads, headJSON{h.Chain, h.Seq, h.Hash.String()})
 	}
 	return j
 }
-
-func (r *Report) oldest() []claims.Claim { return r.Open[:min(mostOpen, len(r.Open))] }
 
 // Document returns the report in words.
 func (r *Report) Document(p *text.Printer) Document {
@@ -65,7 +102,7 @@ func (r *Report) Document(p *text.Printer) Document {
 		Language: p.Language(),
 		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
 		Lead: []string{
-			p.Sprintf("Written %s. Claims stand as they stood at the end of the time; what is open, as of now.", p.Minute(r.WrittenAt)),
+			p.Sprintf("Written %s. A claim counts in the time in which it ended, an open one in that of its last record. The open claims below are those of now.", p.Minute(r.WrittenAt)),
 			strings.TrimSpace(p.Zone()),
 		},
 		Sections: []Section{r.outcomes(p)},
@@ -78,7 +115,7 @@ func (r *Report) Document(p *text.Printer) Document {
 			}
 		}
 	}
-	d.Sections = append(d.Sections, r.ages(p), r.oldestOpen(p), r.seal(p))
+	d.Sections = append(d.Sections, r.openByAge(p), r.oldestOpen(p), r.seal(p))
 	return d
 }
 
@@ -181,29 +218,15 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 	return code
 }
 
-// ages is the table of the open claims by state and age.
-func (r *Report) ages(p *text.Printer) Section {
+// openByAge is the table of the open claims by how they stand and by age.
+func (r *Report) openByAge(p *text.Printer) Section {
 	s := Section{Title: p.Sprintf("Open claims by state and age"), Table: [][]string{{p.Sprintf("State"), p.Sprintf("Claims")}}}
-	limits := claims.Ages()
-	for _, age := range limits {
+	for _, age := range ages {
 		s.Table[0] = append(s.Table[0], p.Sprintf("older than %s", p.Span(age)))
 	}
-	for _, state := range claims.OpenStates() {
-		counts := make([]int, 1+len(limits))
-		for i := range r.Open {
-			c := &r.Open[i]
-			if c.State != state {
-				continue
-			}
-			counts[0]++
-			for n, age := range limits {
-				if c.Age(r.WrittenAt) > age {
-					counts[1+n]++
-				}
-			}
-		}
-		row := []string{p.Text(stateNames[state])}
-		for _, n := range counts {
+	for _, standing := range claims.OpenStandings() {
+		row := []string{p.Text(stateNames[standing])}
+		for _, n := range r.Open.counts[standing] {
 			row = append(row, p.Sprintf("%d", n))
 		}
 		s.Table = append(s.Table, row)
@@ -213,11 +236,11 @@ func (r *Report) ages(p *text.Printer) Section {
 
 func (r *Report) oldestOpen(p *text.Printer) Section {
 	s := Section{Title: p.Sprintf("The oldest open claims")}
-	if len(r.Open) == 0 {
+	if len(r.Open.oldest) == 0 {
 		s.Note = p.Sprintf("No claims.")
 		return s
 	}
-	s.Table = wideRows(p, r.oldest(), r.WrittenAt)
+	s.Table = wideRows(p, r.Open.oldest, r.WrittenAt)
 	return s
 }
 

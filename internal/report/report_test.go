@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
 	"hospital.example/analyze-retry/internal/policy"
@@ -45,8 +46,8 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 
 func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 	r := Report{Policies: []kpi.Result{
-		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Sent: 3, AcceptedAtOnce: 1, Open: map[claims.State]int64{claims.Incident: 2}}},
-		{Policy: "tiss", Claims: kpi.Outcomes{Sent: 4, Abandoned: 1, Open: map[claims.State]int64{claims.Waiting: 1, claims.Stopped: 2}}},
+		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Sent: 3, AcceptedAtOnce: 1, Open: map[audit.Standing]int64{audit.Incident: 2}}},
+		{Policy: "tiss", Claims: kpi.Outcomes{Sent: 4, Abandoned: 1, Open: map[audit.Standing]int64{audit.Waiting: 1, audit.Stopped: 2}}},
 	}}
 	check.Same(t, [][]string{
 		{"no policy decided", "3", "1", "0", "0", "2", "0"}, {"tiss", "4", "0", "0", "0", "3", "1"}, {"All", "7", "1", "0", "0", "5", "1"},
@@ -54,8 +55,8 @@ func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 }
 
 func TestEachCountOfAReportHasItsOwnWords(t *testing.T) {
-	check.Same(t, "Decisions 9: retry 8, retries used up 7, permanent 6. Rejected inputs 5, answers that did not arrive 4, sent again before their time 3.",
-		countsWords(english.Printer, kpi.Counts{Decisions: 9, Retries: 8, Exhausted: 7, Permanent: 6, Rejected: 5, Undelivered: 4, Redriven: 3}), "counts")
+	check.Same(t, "Decisions 9: retry 8, retries used up 7, permanent 6. Rejected inputs 5, sent again before their time 3.",
+		countsWords(english.Printer, kpi.Counts{Decisions: 9, Retries: 8, Exhausted: 7, Permanent: 6, Rejected: 5, Redriven: 3}), "counts")
 }
 
 func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
@@ -75,12 +76,12 @@ func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 		{claims.Claim{Kind: "RETRY", Classification: "UNKNOWN"}, "DESCONHECIDO", "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
 		{claims.Claim{Kind: "RETRY", Classification: "TRANSIENT", MatchedCode: "out (of"}, "out (of", "out (of", "out (of"},
 	} {
-		c.claim.State = claims.Stopped
+		c.claim.State = audit.Stopped
 		check.Same(t, c.narrow, last(narrowRows(inPortuguese, []claims.Claim{c.claim}, now)), "narrow")
 		check.Same(t, c.wide, last(wideRows(inPortuguese, []claims.Claim{c.claim}, now)), "wide")
 		check.Same(t, c.english, last(wideRows(english.Printer, []claims.Claim{c.claim}, now)), "in English")
 	}
-	dead := claims.Claim{State: claims.DeadLetter}
+	dead := claims.Claim{State: audit.DeadLetter}
 	check.Same(t, "carta morta", stateWords(inPortuguese, &dead, now), "a state")
 }
 

@@ -55,7 +55,7 @@ var answerTexts = map[string]string{
 	"a word such as billing or dead-letter: 1 to 30 of a to z and -":                                    "uma palavra como billing ou dead-letter: 1 a 30 caracteres de a a z e -",
 	"SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED":                                   "SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED",
 	"a text that is not blank, at most 500 characters":                                                  "um texto não em branco, com no máximo 500 caracteres",
-	"a text of at most 100 characters":                                                                  "um texto de no máximo 100 caracteres",
+	"a text of at most 128 characters":                                                                  "um texto de no máximo 128 caracteres",
 	"a UUID":                                                                                            "um UUID",
 	"a duration such as PT30S or PT40M":                                                                 "uma duração como PT30S ou PT40M",
 	"a JSON object of process variables":                                                                "um objeto JSON com as variáveis do processo",

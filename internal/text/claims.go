@@ -64,10 +64,10 @@ var claimTexts = map[string]string{
 	"missed":    "fora",
 	"no data":   "sem dados",
 	"no target": "sem meta",
-	"Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, answers that did not arrive %d, sent again before their time %d.": "Decisões %d: retentativa %d, tentativas esgotadas %d, permanente %d. Entradas rejeitadas %d, respostas que não chegaram %d, reenvios antes da hora %d.",
+	"Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, sent again before their time %d.": "Decisões %d: retentativa %d, tentativas esgotadas %d, permanente %d. Entradas rejeitadas %d, reenvios antes da hora %d.",
 
 	"Resubmission of claims, %s to %s": "Reenvio de contas, %s a %s",
-	"Written %s. Claims stand as they stood at the end of the time; what is open, as of now.": "Escrito em %s. As contas estão como estavam no fim do período; as abertas, como estão agora.",
+	"Written %s. A claim counts in the time in which it ended, an open one in that of its last record. The open claims below are those of now.": "Escrito em %s. Uma conta entra no período em que se encerrou; uma aberta, no de seu último registro. As contas abertas abaixo são as de agora.",
 	"Claims by outcome":                     "Contas por desfecho",
 	"Policy":                                "Política",
 	"Sent":                                  "Enviadas",

@@ -91,121 +91,82 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	ctx, cancel := inTime(ctx)
 	defer cancel()
 	trail := &h.opt.Trail
-	evaluations := make([]evaluation, len(jobs))
+	evaluations, entries := make([]evaluation, len(jobs)), make([]audit.Entry, len(jobs))
 	policies := h.opt.Policies()
 	for i := range jobs {
 		e := &evaluations[i]
 		e.at, e.Decision = h.opt.Now(), input.ReadDecision(&jobs[i], policies, h.opt.Policy)
+		e.decide()
+		e.elapsed = h.opt.Now().Sub(e.at)
+		entries[i] = h.entry(&jobs[i], e)
 	}
-	// A deadline that counts from the first failure is part of the decision, so it is looked up before; the event of
-	// used-up retries names the first failure, so it is looked up for these after it.
-	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.Policy.Deadline > 0 }); err != nil {
-		return releaseAll(jobs)
-	}
-	for i := range jobs {
-		h.decide(&evaluations[i])
-	}
-	if err := h.countRetries(ctx, jobs, evaluations); err != nil {
-		return releaseAll(jobs)
-	}
-	if err := h.addFirstFailures(ctx, evaluations, func(e *evaluation) bool { return e.decision.Outcome == retry.OutcomeExhausted }); err != nil {
-		return releaseAll(jobs)
-	}
-	records := make([]audit.Record, len(jobs))
-	for i := range jobs {
-		records[i] = h.record(&jobs[i], &evaluations[i])
-	}
-	stored, err := trail.Recorder.Record(ctx, records)
+	stored, err := trail.Recorder.Record(ctx, entries)
 	if err != nil {
 		return releaseAll(jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
 		h.observe(&jobs[i], &evaluations[i], &stored[i])
-		answers[i] = trail.answer(&jobs[i], &stored[i].Record, func(variables string) string {
+		answers[i] = trail.answer(&jobs[i], &stored[i], func(variables string) string {
 			return contract.AnswerTo(h.opt.JobType, variables, shorten(evaluations[i].Request.SubmissionError))
 		})
 	}
 	return answers
 }
 
-// countRetries asks the trail how often those claims were retried that are to be retried again, and decides anew about those
-// whose process has lost its count.
-func (h *Handler) countRetries(ctx context.Context, jobs []job.Job, evaluations []evaluation) error {
-	trail := &h.opt.Trail
-	var which []int
-	var asked []audit.RoundJob
-	for i := range evaluations {
-		if e := &evaluations[i]; e.decision.Outcome == retry.OutcomeRetry {
-			which = append(which, i)
-			asked = append(asked, audit.RoundJob{
-				ClaimID: e.Request.ClaimID, Cluster: trail.Cluster, ProcessInstanceKey: jobs[i].ProcessInstanceKey, JobKey: jobs[i].Key,
-			})
+// entry returns what is to be recorded of a job. The slow part, which is to read the error text and to redact it, is done
+// here; what the trail knows of the claim seldom changes what comes of it.
+func (h *Handler) entry(j *job.Job, e *evaluation) audit.Entry {
+	key := h.opt.Trail.key(j, e.Identity...)
+	before, redacted := *e, redact.Stored(e.Request.SubmissionError)
+	record := h.record(j, e, redacted)
+	return audit.Entry{Key: key, ClaimID: e.Request.ClaimID, Make: func(state audit.State) audit.Record {
+		if *e = before; e.consider(&state, key) {
+			return h.record(j, e, redacted)
 		}
-	}
-	if len(asked) == 0 {
-		return nil
-	}
-	counts, err := query(ctx, trail, func(ctx context.Context) ([]int, error) { return trail.Rounds.Retried(ctx, asked) })
-	if err != nil {
-		return err
-	}
-	for n, i := range which {
-		if e := &evaluations[i]; counts[n] > e.Request.RetryCount {
-			e.Request.Retried = counts[n]
-			h.decide(e)
-		}
-	}
-	return nil
+		return record
+	}}
 }
 
-// addFirstFailures looks up the first failure of those claims that need it and do not have it yet: their deadline counts from
-// it, or their end is reported with it (RN-BIL-005 section 12.3).
-func (h *Handler) addFirstFailures(ctx context.Context, evaluations []evaluation, needs func(*evaluation) bool) error {
-	var which []int
-	var claims []string
-	for i := range evaluations {
-		if e := &evaluations[i]; e.Invalid == nil && e.Request.FirstFailure.IsZero() && needs(e) {
-			which, claims = append(which, i), append(claims, e.Request.ClaimID)
-		}
-	}
-	first, err := ofClaims(ctx, &h.opt.Trail, claims, h.opt.Trail.Rounds.FirstFailures)
-	if err != nil {
-		return err
-	}
-	for n, i := range which {
-		evaluations[i].Request.FirstFailure = first[n]
-	}
-	return nil
-}
-
-func (h *Handler) decide(e *evaluation) {
+func (e *evaluation) decide() {
 	if e.Invalid == nil {
 		var err error
 		e.decision, err = e.Policy.Decide(e.Request, e.at)
 		e.Invalid, _ = errors.AsType[*retry.InvalidInputError](err)
 	}
-	e.elapsed = h.opt.Now().Sub(e.at)
 }
 
-// record returns what is to be stored of a job: its input without personal data, what was decided, and the answer.
-func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
-	record := audit.Record{
-		Kind:       audit.KindRejected,
-		At:         e.at.UTC().Truncate(time.Microsecond),
-		Key:        h.opt.Trail.key(j, e.Identity...),
-		ClaimID:    e.Request.ClaimID,
-		RetryCount: max(e.Request.RetryCount, e.Request.Retried),
+// consider decides again by what the trail knows of the claim, and reports whether that changes anything. A deadline counts
+// from the first failure, which is reported with the end of the retries too (RN-BIL-005 section 12.3); and of the model's
+// and the trail's count the greater one counts, because a process can lose its own.
+func (e *evaluation) consider(state *audit.State, key audit.Key) (changed bool) {
+	if e.Invalid != nil {
+		return false
 	}
+	first := e.Request.FirstFailure.IsZero() && !state.FirstFailure.IsZero()
+	if first {
+		e.Request.FirstFailure = state.FirstFailure
+	}
+	if changed = first && e.Policy.Deadline > 0; changed {
+		e.decide()
+	}
+	if n := state.Retried(key); e.decision.Outcome == retry.OutcomeRetry && n > e.Request.RetryCount {
+		e.Request.Retried, changed = n, true
+		e.decide()
+	}
+	return changed || first && e.decision.Outcome == retry.OutcomeExhausted
+}
+
+// record returns what is to be stored of a job: its error text without personal data, what was decided, and the answer.
+func (h *Handler) record(j *job.Job, e *evaluation, submissionError string) audit.Record {
+	record := audit.Record{Kind: audit.KindRejected, At: e.at.UTC().Truncate(time.Microsecond), RetryCount: e.Request.RetryCount}
 	detail := contract.Detail{
-		ProcessID: j.ProcessID, ElementID: j.ElementID,
-		SubmissionError: redact.Stored(e.Request.SubmissionError),
-		ExecutionTimeMs: milliseconds(e.elapsed),
+		ProcessID: j.ProcessID, ElementID: j.ElementID, SubmissionError: submissionError, ExecutionTimeMs: milliseconds(e.elapsed),
 	}
 	words := text.In(h.opt.Trail.Language)
 	if e.Invalid != nil {
 		if e.Policy != nil {
-			detail.Policy = e.Policy.Name
+			detail.Policy, record.Policy = e.Policy.Name, e.Policy.Name
 		}
 		record.Message, record.Detail = words.Text(e.Invalid.Text()), detail.Encode()
 		return record
@@ -215,7 +176,7 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 	switch d.Outcome {
 	case retry.OutcomeExhausted:
 		detail.With = e.OnExhausted
-		detail.Attempts = record.RetryCount + 1
+		detail.Attempts = d.RetryCount + 1
 		if first := e.Request.FirstFailure; !first.IsZero() {
 			detail.FirstFailureTime = &first
 		}
@@ -223,7 +184,8 @@ func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 		detail.With = e.OnPermanent
 	case retry.OutcomeRetry:
 	}
-	record.Kind, record.NextRetryTime = audit.KindOf(d.Outcome), d.NextRetryTime
+	record.Kind, record.NextRetryTime, record.RetryCount, record.MaxRetries = audit.KindOf(d.Outcome), d.NextRetryTime, d.RetryCount, d.MaxRetries
+	record.Policy, record.Class, record.Rule, record.Code, record.HeldBy = d.Policy, d.Error.Class, d.Error.RuleID, d.Error.Code, detail.With
 	if d.Outcome != retry.OutcomeRetry {
 		record.Message = words.Text(stopMessage(e.Request.ClaimID, d))
 	}
@@ -246,9 +208,9 @@ func (e *evaluation) steps(j *job.Job) *contract.Steps {
 }
 
 // observe counts and logs what is new.
-func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Appended) {
-	if stored.Record.ID == 0 {
-		return // the store has refused it, and the recorder has logged that
+func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Stored) {
+	if stored.Err != nil {
+		return // the recorder has logged it
 	}
 	if stored.JobKeyReused {
 		h.opt.Logger.Warn("job_key_reused", append(jobFields(j), zap.String("detail",

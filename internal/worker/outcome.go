@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -42,72 +41,63 @@ func NewOutcomeHandler(trail Trail, now func() time.Time, observer OutcomeObserv
 func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	ctx, cancel := inTime(ctx)
 	defer cancel()
-	outcomes := make([]input.Outcome, len(jobs))
-	var valid []int
-	var claims []string
+	outcomes, entries := make([]input.Outcome, len(jobs)), make([]audit.Entry, len(jobs))
 	for i := range jobs {
-		if outcomes[i] = input.ReadOutcome(&jobs[i]); outcomes[i].Invalid == nil {
-			valid, claims = append(valid, i), append(claims, outcomes[i].ClaimID)
-		}
+		outcomes[i] = input.ReadOutcome(&jobs[i])
+		entries[i] = h.entry(&jobs[i], &outcomes[i])
 	}
-	rounds, err := ofClaims(ctx, &h.trail, claims, h.trail.Rounds.Rounds)
-	if err != nil {
-		return releaseAll(jobs)
-	}
-	round := make([]*audit.Round, len(jobs))
-	for n, i := range valid {
-		round[i] = &rounds[n]
-	}
-	records := make([]audit.Record, len(jobs))
-	for i := range jobs {
-		records[i] = h.record(&jobs[i], &outcomes[i], round[i])
-	}
-	stored, err := h.trail.Recorder.Record(ctx, records)
+	stored, err := h.trail.Recorder.Record(ctx, entries)
 	if err != nil {
 		return releaseAll(jobs)
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
 		h.observe(&jobs[i], &outcomes[i], &stored[i])
-		answers[i] = h.trail.answer(&jobs[i], &stored[i].Record, nil)
+		answers[i] = h.trail.answer(&jobs[i], &stored[i], nil)
 	}
 	return answers
 }
 
-// record returns what is to be stored of a job; round is nil for an invalid one.
-func (h *OutcomeHandler) record(j *job.Job, o *input.Outcome, round *audit.Round) audit.Record {
-	record := audit.Record{At: h.now().UTC().Truncate(time.Microsecond), Key: h.trail.key(j, o.Identity...)}
+// entry returns what is to be recorded of a job.
+func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
+	entry := audit.Entry{Key: h.trail.key(j, o.Identity...)}
+	record := audit.Record{Kind: audit.KindRejected, At: h.now().UTC().Truncate(time.Microsecond)}
 	detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	if o.Invalid != nil {
-		message := text.In(h.trail.Language).Text(o.Invalid.Text())
-		record.Kind, record.Message, record.Detail = audit.KindRejected, message, detail.Encode()
-		return record
+		record.Message, record.Detail = text.In(h.trail.Language).Text(o.Invalid.Text()), detail.Encode()
+		entry.Make = func(audit.State) audit.Record { return record }
+		return entry
 	}
-	record.Kind, record.ClaimID, record.RetryCount, record.Variables = o.Kind, o.ClaimID, round.Retries, "{}"
+	entry.ClaimID = o.ClaimID
+	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.DecidedBy, "{}"
+	if wait, err := contract.ParseISODuration(o.RedriveWait); err == nil && wait > 0 {
+		record.NextRetryTime = record.At.Add(wait)
+	}
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
 	detail.RedriveWait, detail.DecisionProblem = o.RedriveWait, o.DecisionProblem
-	detail.Attempts, detail.Policy, detail.Resubmitted = round.Failures, round.Policy, round.Resubmitted
-	if !round.Opened.IsZero() {
-		detail.OpenedAt = &round.Opened
-	}
-	if o.Kind == audit.KindSubmitted {
+	entry.Make = func(state audit.State) audit.Record { return ofRound(record, detail, &state) }
+	return entry
+}
+
+// ofRound completes the record of an outcome by the state of its claim: with the attempts and retries of the round, since
+// when it failed, and the policy that decided last.
+func ofRound(record audit.Record, detail contract.Detail, state *audit.State) audit.Record {
+	record.RetryCount, record.Policy = state.Retries, state.Policy
+	detail.Attempts, detail.Policy = state.Failures, state.Policy
+	if record.Kind == audit.KindSubmitted {
 		detail.Attempts++ // the one that was accepted
 	}
-	if !round.FirstFailure.IsZero() {
-		detail.FirstFailureTime = &round.FirstFailure
+	if !state.FirstFailure.IsZero() {
+		detail.FirstFailureTime = &state.FirstFailure
 	}
 	record.Detail = detail.Encode()
-	if round.AtLeast {
-		h.log.Warn("round_counted_in_part", append(jobFields(j), zap.String("claimId", o.ClaimID),
-			zap.String("detail", fmt.Sprintf("the round has %d records or more; its outcome is recorded with the attempts and retries of the first %[1]d: look for a process that submits this claim in a loop", audit.MaxRound)))...)
-	}
 	return record
 }
 
 // observe counts and logs what is new.
-func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, stored *audit.Appended) {
-	if stored.Record.ID == 0 {
-		return // the store has refused it, and the recorder has logged that
+func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, stored *audit.Stored) {
+	if stored.Err != nil {
+		return // the recorder has logged it
 	}
 	if stored.JobKeyReused {
 		h.log.Warn("job_key_reused", jobFields(j)...)

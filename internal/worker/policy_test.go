@@ -206,24 +206,9 @@ func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
 
 func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
 	m := newMemory()
-	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 2, Retries: 2, FirstFailure: now.Add(-50 * time.Minute)}}
+	m.states = map[string]audit.State{"CLM-001-1": {Failures: 2, Retries: 2, FirstFailure: now.Add(-50 * time.Minute)}}
 	a := byPolicy(t, "tiss", policy.BuiltIns, m, asked{`{"deadline":"1h"}`, `,"retryCount":2`}.job())
 	want{"deadline": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0}.check(t, a)
-}
-
-func TestOnlyPoliciesWithADeadlineQueryFirstFailures(t *testing.T) {
-	m := newMemory()
-	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
-	jobs := batchOf(
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`, `{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryUntil":"2025-01-12T12:00:00Z"}`,
-		`{"claimId":"CLM-001-3","submissionError":"DUPLICATE_CLAIM"}`, `{"claimId":"x"}`, `{"claimId":"CLM-001-5","submissionError":"TIMEOUT"}`,
-	)
-	h := worker.NewHandler(o)
-	h.Handle(t.Context(), jobs)
-	check.Same(t, 0, len(m.asked), "questions to the store")
-	jobs[3].Headers, jobs[4].Headers = `{"deadline":"1h"}`, `{"deadline":"1h"}`
-	h.Handle(t.Context(), jobs)
-	check.Same(t, [][]string{{"CLM-001-5"}}, m.asked, "asked about")
 }
 
 func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {

@@ -3,9 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,77 +14,54 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
 )
 
 // memory keeps records as a store does, without a disk. The stores themselves have a conformance suite.
 type memory struct {
-	byKey    map[audit.Key]audit.Record
-	rounds   map[string]audit.Round // by claim
-	retried  map[string]int         // by claim
-	asked    [][]string             // the claims of each question about rounds
-	down     error
-	refuses  int64 // a job key whose record cannot be stored
-	answered []int64
-	gone     []audit.Record
-	lost     error
+	byKey   map[audit.Key]audit.Record
+	states  map[string]audit.State // what is known of claims
+	down    error
+	refuses int64 // a job key whose record cannot be stored
 }
 
 func newMemory() *memory { return &memory{byKey: map[audit.Key]audit.Record{}} }
 
-func (m *memory) Record(_ context.Context, records []audit.Record) ([]audit.Appended, error) {
+// after returns a memory that knows this of the claim of the tests.
+func after(state audit.State) *memory {
+	m := newMemory()
+	m.states = map[string]audit.State{"CLM-001-1": state}
+	return m
+}
+
+// retried is a claim whose instances had so many retries.
+func retried(n int) audit.State { return audit.State{Dropped: n} }
+
+func (m *memory) Record(_ context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	if m.down != nil {
 		return nil, m.down
 	}
-	results := make([]audit.Appended, len(records))
-	for i, r := range records {
-		if r.JobKey == m.refuses {
+	results := make([]audit.Stored, len(entries))
+	for i, e := range entries {
+		if e.JobKey == m.refuses {
+			results[i].Err = audit.ErrRefused
 			continue
 		}
 		for key := range m.byKey {
-			results[i].JobKeyReused = results[i].JobKeyReused || key.JobKey == r.JobKey && key.ProcessInstanceKey != r.ProcessInstanceKey
+			results[i].JobKeyReused = results[i].JobKeyReused || key.JobKey == e.JobKey && key.ProcessInstanceKey != e.ProcessInstanceKey
 		}
-		earlier, known := m.byKey[r.Key]
+		earlier, known := m.byKey[e.Key]
 		if !known {
-			r.ID = int64(len(m.byKey) + 1)
+			e.Make(audit.State{Dropped: 99, FirstFailure: now.Add(-100 * time.Hour)}) // as where a transaction is done again
+			r := e.Make(m.states[e.ClaimID])
+			r.ID, r.Key, r.ClaimID = int64(len(m.byKey)+1), e.Key, e.ClaimID
 			m.byKey[r.Key], earlier = r, r
 		}
 		results[i].Record, results[i].Repeated = earlier, known
 	}
 	return results, nil
-}
-
-func (m *memory) Answered(id int64)   { m.answered = append(m.answered, id) }
-func (m *memory) Lost(err error)      { m.lost = err }
-func (m *memory) Gone(r audit.Record) { m.gone = append(m.gone, r) }
-func (m *memory) Rounds(_ context.Context, claims []string) ([]audit.Round, error) {
-	m.asked = append(m.asked, claims)
-	if m.down != nil {
-		return nil, m.down
-	}
-	rounds := make([]audit.Round, len(claims))
-	for i, claim := range claims {
-		rounds[i] = m.rounds[claim]
-	}
-	return rounds, nil
-}
-
-func (m *memory) FirstFailures(ctx context.Context, claims []string) ([]time.Time, error) {
-	rounds, err := m.Rounds(ctx, claims)
-	first := make([]time.Time, len(rounds))
-	for i := range rounds {
-		first[i] = rounds[i].FirstFailure
-	}
-	return first, err
-}
-
-func (m *memory) Retried(_ context.Context, jobs []audit.RoundJob) ([]int, error) {
-	counts := make([]int, len(jobs))
-	for i := range jobs {
-		counts[i] = m.retried[jobs[i].ClaimID]
-	}
-	return counts, m.down
 }
 
 // only returns the one record that there is.
@@ -111,7 +85,7 @@ var secret = func() *audit.Secret {
 }()
 
 func trailOn(m *memory) worker.Trail {
-	return worker.Trail{Recorder: m, Rounds: m, Secret: secret, Cluster: "test"}
+	return worker.Trail{Recorder: m, Secret: secret, Cluster: "test"}
 }
 
 // facts are those of the one record that there is.
@@ -190,9 +164,6 @@ func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 	}
 	check.Same(t, job.KindRelease, outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0].Kind(), "answer to an outcome")
 	check.Same(t, 0, c.decided+c.rejected+len(c.outcomes), "decisions, rejections and outcomes counted that are not stored")
-	if m.lost == nil { // or jobs would be taken and released without end
-		t.Error("a round that cannot be read is not noted as a loss of the store")
-	}
 }
 
 func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
@@ -208,20 +179,6 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 	check.Same(t, job.KindComplete, answers[1].Kind(), "answer to the other job")
 }
 
-func TestRecorderNotesTheResultOfAnAnswer(t *testing.T) {
-	m := newMemory()
-	h := handlerOn(m)
-	a := h.Handle(t.Context(), []job.Job{newJob(timeout)})[0]
-	id := m.only(t).ID
-	a.Settle(job.Unknown)
-	check.Same(t, 0, len(m.answered)+len(m.gone), "answers noted that may come again")
-	a.Settle(job.Accepted)
-	a.Settle(job.NotFound)
-	if !slices.Equal(m.answered, []int64{id}) || len(m.gone) != 1 || m.gone[0].ID != id {
-		t.Errorf("noted %v as answered and %v as gone, want record %d each", m.answered, m.gone, id)
-	}
-}
-
 func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	m := newMemory()
 	ticks := 0
@@ -232,7 +189,8 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	record, facts := m.only(t), m.facts(t)
 	decided := now.Add(time.Millisecond)
 	want := audit.Record{
-		ID: 1, Kind: audit.KindRetry, At: decided, Key: record.Key, ClaimID: "CLM-001-1", RetryCount: 1,
+		ID: 1, Kind: audit.KindRetry, At: decided, Key: record.Key, ClaimID: "CLM-001-1", RetryCount: 2, MaxRetries: 5,
+		Policy: "tiss", Class: retry.Transient, Rule: "transient.TIMEOUT", Code: "TIMEOUT",
 		NextRetryTime: now.Add(12 * time.Minute), Variables: record.Variables, Detail: record.Detail,
 	}
 	check.Same(t, want, record, "record")
@@ -251,9 +209,8 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 }
 
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
-	m := newMemory()
 	since := now.Add(-3 * time.Hour)
-	m.rounds = map[string]audit.Round{"CLM-001-1": {Failures: 5, Retries: 5, FirstFailure: since}}
+	m := after(audit.State{Failures: 5, Retries: 5, FirstFailure: since})
 	handlerOn(m).
 		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
 	facts := m.facts(t)
@@ -262,95 +219,32 @@ func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 	}
 }
 
-func TestBatchQueriesItsRoundsOnce(t *testing.T) {
-	one, three := now.Add(-time.Hour), now.Add(-3*time.Hour)
-	for form, other := range map[string]string{
-		`{"claimId":"%s","submissionError":"TIMEOUT","retryCount":5}`: `{"claimId":"CLM-001-2","submissionError":"TIMEOUT"}`, // exhausted, but for the second
-		`{"claimId":"%s","outcome":"SUBMITTED"}`:                      `{"claimId":"CLM-001-2"}`,
-	} {
-		m := newMemory()
-		m.rounds = map[string]audit.Round{"CLM-001-1": {FirstFailure: one}, "CLM-001-3": {FirstFailure: three}}
-		var h job.Handler = handlerOn(m)
-		if strings.Contains(form, "outcome") {
-			h = outcomesOn(m, &counts{})
-		}
-		jobs := batchOf(fmt.Sprintf(form, "CLM-001-1"), other, fmt.Sprintf(form, "CLM-001-3"), fmt.Sprintf(form, "CLM-001-1"))
-		h.Handle(t.Context(), jobs)
-		check.Same(t, [][]string{{"CLM-001-1", "CLM-001-3", "CLM-001-1"}}, m.asked, "%s: asked about", form)
-		check.Same(t, []*time.Time{&one, nil, &three, &one}, m.firstFailures(t, jobs), "%s: first failures", form)
-	}
-}
+// waits is a store that hangs until the context of the call ends.
+type waits struct{}
 
-// batchOf makes jobs of process instances of their own.
-func batchOf(variables ...string) []job.Job {
-	jobs := make([]job.Job, len(variables))
-	for i, v := range variables {
-		jobs[i] = newJob(v)
-		jobs[i].Key += int64(i)
-		jobs[i].ProcessInstanceKey += int64(i)
-	}
-	return jobs
-}
-
-// firstFailures are those recorded of the jobs.
-func (m *memory) firstFailures(t *testing.T, jobs []job.Job) []*time.Time {
-	t.Helper()
-	times := make([]*time.Time, len(jobs))
-	for key, record := range m.byKey {
-		facts, err := record.Facts()
-		check.Must(t, err)
-		times[slices.IndexFunc(jobs, func(j job.Job) bool { return j.Key == key.JobKey })] = facts.FirstFailureTime
-	}
-	return times
-}
-
-// waits is a store that hangs until the context of the query ends.
-type waits struct{ *memory }
-
-func ended(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-
-func (waits) Record(ctx context.Context, _ []audit.Record) ([]audit.Appended, error) {
-	return nil, ended(ctx)
-}
-
-func (waits) Rounds(ctx context.Context, _ []string) ([]audit.Round, error) { return nil, ended(ctx) }
-
-func (waits) Retried(ctx context.Context, _ []audit.RoundJob) ([]int, error) { return nil, ended(ctx) }
-
-func (waits) FirstFailures(ctx context.Context, _ []string) ([]time.Time, error) {
-	return nil, ended(ctx)
+func (waits) Record(ctx context.Context, _ []audit.Entry) ([]audit.Stored, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
-	const usedUp = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`
-	away := waits{newMemory()}
-	for name, tt := range map[string]struct {
-		variables string
-		trail     worker.Trail
-	}{
-		"a decision cannot be stored": {timeout, worker.Trail{Recorder: away, Rounds: newMemory()}},
-		"a round cannot be read":      {usedUp, worker.Trail{Recorder: newMemory(), Rounds: away}},
+	trail := worker.Trail{Recorder: waits{}, Secret: secret}
+	for variables, handler := range map[string]job.Handler{
+		timeout: worker.NewHandler(worker.Options{
+			JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
+			Trail: trail, Now: time.Now, Observer: &counts{}, Logger: zap.NewNop(),
+		}),
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.NewOutcomeHandler(trail, time.Now, &counts{}, zap.NewNop()),
 	} {
-		t.Run(name, func(t *testing.T) {
-			tt.trail.Secret = secret
-			h := worker.NewHandler(worker.Options{
-				JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
-				Trail: tt.trail, Now: time.Now, Observer: &counts{}, Logger: zap.NewNop(),
-			})
-			outcomes := worker.NewOutcomeHandler(tt.trail, time.Now, &counts{}, zap.NewNop())
-			handlers := map[string]job.Handler{tt.variables: h, `{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: outcomes}
-			for variables, handler := range handlers {
-				synctest.Test(t, func(t *testing.T) {
-					const lock = 500 * time.Millisecond
-					ctx, cancel := context.WithTimeout(t.Context(), lock)
-					defer cancel()
-					began := time.Now()
-					a := handler.Handle(ctx, []job.Job{newJob(variables)})[0]
-					if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
-						t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
-					}
-				})
+		synctest.Test(t, func(t *testing.T) {
+			const lock = 500 * time.Millisecond
+			ctx, cancel := context.WithTimeout(t.Context(), lock)
+			defer cancel()
+			began := time.Now()
+			a := handler.Handle(ctx, []job.Job{newJob(variables)})[0]
+			if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
+				t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
 			}
 		})
 	}

@@ -40,10 +40,6 @@ func (w *Worker) answerJobs() {
 			continue
 		}
 		w.opt.Observer.Answered(r.job.Key, sent, result)
-		if result == job.Accepted && sent.Kind() != r.answer.Kind() {
-			result = job.Unknown // the broker accepted another answer than the handler's
-		}
-		r.answer.Settle(result)
 		w.slots.release()
 	}
 }
@@ -69,7 +65,7 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 		case codes.OK:
 			return r.answer, job.Accepted, true
 		case codes.NotFound:
-			w.log.Debug("job_gone", r.fields(code)...)
+			w.log.Info("job_gone", r.fields(code)...)
 			if !inDoubt {
 				return r.answer, job.NotFound, true
 			}

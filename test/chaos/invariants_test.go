@@ -19,7 +19,7 @@ import (
 //	I1  each started instance has come to its end or has an incident, and each job has exactly one end, the right one;
 //	    a job that is released keeps its retries
 //	I2  one decision for each job, and all answers that were sent to it are the same bytes
-//	I3  no job was answered without its record, and the chain of records verifies
+//	I3  no job was answered without its record, and the trail verifies: the chains, the links and the rows of the claims
 //	I4  each record has its event, with an ID of its own: in the queue, or where there is none in the outbox
 //	I5  no personal data in the store, the logs, the metrics or the broker's incidents
 //	I6  goroutines, files and memory of a worker are bounded: what a fault has taken is given back
@@ -77,11 +77,6 @@ var ends = map[audit.Kind]string{
 // hasItsEnd holds I1, I2 and I3 for a job.
 func (r *rig) hasItsEnd(key int64, job *life, records []audit.Record) {
 	r.Helper()
-	// An answer that finds no job may be recorded as undelivered only where a lock of the job has run out: then a second
-	// worker may answer first.
-	if job.timedOut > 0 && len(records) > 1 && records[len(records)-1].Kind == audit.KindUndelivered {
-		records = records[:len(records)-1]
-	}
 	sent := decisions(job.answers)
 	if len(records) != 1 || len(sent) == 0 {
 		r.Errorf("I2, I3: job %d is %q and has %d records and %d answers", key, job.fate, len(records), len(sent))
@@ -124,9 +119,6 @@ func (r *rig) eachClaimIsDecidedOnce(records []audit.Record) {
 	r.Helper()
 	times := map[string]int{}
 	for _, record := range records {
-		if record.Kind == audit.KindUndelivered {
-			continue
-		}
 		if times[record.ClaimID]++; r.claims[record.ClaimID].kind != record.Kind {
 			r.Errorf("I1: %s was recorded for claim %q, want %s", record.Kind, record.ClaimID, r.claims[record.ClaimID].kind)
 		}

@@ -288,7 +288,7 @@ func (r *rig) records() (all []audit.Record) {
 	r.Helper()
 	r.read(func(s audit.Store) error {
 		end := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-		return s.Between(r.Context(), time.Unix(0, 0), end, func(record *audit.Record) error {
+		return s.Between(r.Context(), time.Unix(0, 0), end, nil, func(record *audit.Record) error {
 			all = append(all, *record)
 			return nil
 		})

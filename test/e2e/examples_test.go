@@ -43,7 +43,7 @@ func TestEachInsurerHasItsPolicy(t *testing.T) {
 	amil.recorded("ABANDONED")
 	amil.variables().hold(t, vars{"status": "EXHAUSTED", "retryReason": "Transient error, all 3 retries used"})
 	amil.variables().object(t, "retryDecision").hold(t, vars{"policy": "amil"})
-	o.hasAnEvent("CLM-AMIL-1", "retry.max_retries_exceeded.v3", `"policy":"amil"`, `"with":"billing"`)
+	o.hasAnEvent("CLM-AMIL-1", "retry.max_retries_exceeded.v4", `"policy":"amil"`, `"with":"billing"`)
 
 	// The list in the model keeps others from a job type that no worker takes.
 	for i, insurer := range []any{"outra", 326305, nil} {

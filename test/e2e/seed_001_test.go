@@ -50,13 +50,13 @@ func TestSeed001ExhaustedClaimIsSuspendedForBillingARefusedOneForRegistration(t 
 		"shouldRetry": false, "retryCount": 5, "backoffMinutes": 0, "nextRetryTime": nil,
 	})
 	claim.deadLetter("Task_ReviewClaim", "billing").holds(vars{"status": "EXHAUSTED", "retryCount": 5}).complete(sentAgain)
-	o.hasAnEvent("CLM-SEED-001-3", "retry.max_retries_exceeded.v3", `"with":"billing"`)
+	o.hasAnEvent("CLM-SEED-001-3", "retry.max_retries_exceeded.v4", `"with":"billing"`)
 
 	claim.submission().holds(vars{"retryCount": 0, "status": nil}).fails("AUTHORIZATION_DENIED")
 	claim.notifies("registration").holds(vars{"retryReason": "Permanent error AUTHORIZATION_DENIED, no retry"})
 	claim.deadLetter("Task_ReviewClaim", "registration").
 		holds(vars{"status": "REFUSED", "justification": nil, "decidedBy": nil}).complete(discarded)
-	o.hasAnEvent("CLM-SEED-001-3", "retry.permanent_error_detected.v3", `"with":"registration"`)
+	o.hasAnEvent("CLM-SEED-001-3", "retry.permanent_error_detected.v4", `"with":"registration"`)
 	claim.endsAt("EndEvent_Abandoned")
 	claim.variables().hold(t, vars{"status": "ABANDONED"})
 	claim.recorded("RESUBMITTED", "ABANDONED")

@@ -49,7 +49,7 @@ func TestSeed002JobHasThreeAttempts(t *testing.T) {
 	job.isWaitedFor(runJob, "connection refused", 5*time.Minute, 10*time.Minute).fails("connection refused")
 	person := job.failedForGood(3)
 	job.recorded() // it has not ended
-	o.hasAnEvent("job_123", "retry.max_retries_exceeded.v3", `"with":"dead-letter"`)
+	o.hasAnEvent("job_123", "retry.max_retries_exceeded.v4", `"with":"dead-letter"`)
 	person.complete(discarded)
 	job.endsAt("EndEvent_Discarded")
 	job.variables().hold(t, vars{"status": "permanently_failed"})

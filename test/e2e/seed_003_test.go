@@ -51,7 +51,7 @@ func TestSeed003EmailWithNoRetriesLeftIsADeadLetter(t *testing.T) {
 	mail.notifies("admin").holds(vars{"retryCount": 4, "retryReason": "Transient error, all 4 retries used", "originalError": reply})
 	person := mail.deadLetter("Task_HandleDeadLetter", "admin").holds(vars{"status": "DEAD_LETTER"})
 	o.worker.shows(`retry_dead_letters_total{policy="smtp"} 1`)
-	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v3", `"with":"dead-letter"`)
+	o.hasAnEvent("MSG-4", "retry.max_retries_exceeded.v4", `"with":"dead-letter"`)
 	person.complete(discarded)
 	mail.endsAt("EndEvent_Discarded")
 	mail.variables().hold(t, vars{"status": "DISCARDED"})
@@ -67,7 +67,7 @@ func TestSeed003UnknownAddressIsADeadLetterAtOnce(t *testing.T) {
 	refused := vars{"status": "FAILED", "retryCount": 0, "errorClassification": "PERMANENT"}
 	mail.notifies("admin").holds(refused)
 	mail.deadLetter("Task_HandleDeadLetter", "admin").holds(refused)
-	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v3", `"with":"dead-letter"`)
+	o.hasAnEvent("MSG-5", "retry.permanent_error_detected.v4", `"with":"dead-letter"`)
 	o.orders(5, "invalid_retry_state: claim MSG-5: its error is permanent", "--claim", "MSG-5")
 }
 

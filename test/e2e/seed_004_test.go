@@ -55,6 +55,6 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 	job.deadLetter("Task_ReviewJob", "operations").holds(vars{"retryCount": 4, "redriveWait": nil}).complete(discarded)
 	job.endsAt("EndEvent_Abandoned")
 	job.recorded("REDRIVEN", "REDRIVEN", "ABANDONED")
-	o.hasAnEvent("JOB-4", "retry.redriven.v1", `"redriveWait":"PT30S"`, `"decidedBy":"maria"`)
-	o.hasAnEvent("JOB-4", "retry.max_retries_exceeded.v3", `"retryCount":4`, `"with":"operations"`)
+	o.hasAnEvent("JOB-4", "retry.redriven.v4", `"redriveWait":"PT30S"`, `"decidedBy":"maria"`)
+	o.hasAnEvent("JOB-4", "retry.max_retries_exceeded.v4", `"retryCount":4`, `"with":"operations"`)
 }

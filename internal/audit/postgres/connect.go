@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/connurl"
@@ -24,7 +25,7 @@ const (
 )
 
 // session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The timeouts are
-// for a server that waits for a client which is gone or stuck; a lock is given up before the 1.4 s that saving may take.
+// for a server that waits for a client which is gone or stuck; a lock is given up before the second that a try to save may take.
 // row_security off makes row-level security an error, where it would otherwise hide records without a word.
 //
 // Every query of ours has its index, and reads it in its order. A planner that knows nothing yet of a table which has
@@ -35,7 +36,6 @@ const session = `SELECT
 	set_config('row_security', 'off', false),
 	set_config('TimeZone', 'UTC', false),
 	set_config('default_transaction_isolation', 'read committed', false),
-	set_config('quote_all_identifiers', 'off', false),
 	set_config('enable_seqscan', 'off', false),
 	set_config('enable_bitmapscan', 'off', false),
 	set_config('jit', 'off', false),
@@ -46,6 +46,9 @@ const session = `SELECT
 	set_config('lock_timeout', $1, false),
 	set_config('statement_timeout', $2, false),
 	set_config('default_transaction_read_only', $3, false)`
+
+// utc is timestamptz with times that are read in UTC.
+var utc = &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}}
 
 // parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the syntax, parts
 // of it stand anywhere in what the parser says.
@@ -62,12 +65,13 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		conn.TypeMap().RegisterType(utc)
 		limits := []any{"0", "0", "on"} // a person waits for the answer, and can end the wait
 		if !readOnly {
 			if err := checkServer(ctx, conn); err != nil {
 				return err
 			}
-			limits = []any{"1s", "30s", "off"}
+			limits = []any{"700ms", "30s", "off"}
 		}
 		_, err := conn.Exec(ctx, session, limits...)
 		return err

@@ -51,25 +51,14 @@ func Exec(tb testing.TB, s audit.Store, statement string) error {
 func Reconnect(s audit.Store) { s.(*store).pool.Reset() }
 
 // Plan is how the server would answer a query of the store's session.
-func Plan(tb testing.TB, s audit.Store, query string) string {
+func Plan(tb testing.TB, s audit.Store, query string, arguments ...any) string {
 	tb.Helper()
-	rows, err := s.(*store).pool.Query(tb.Context(), "EXPLAIN "+query)
+	rows, err := s.(*store).pool.Query(tb.Context(), "EXPLAIN "+query, arguments...)
 	check.Must(tb, err)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	check.Must(tb, err)
 	return strings.Join(lines, "\n")
 }
 
-// What is asked about claims and jobs.
-var (
-	SelectRounds        = selectRounds
-	SelectFirstFailures = selectFirstFailures
-	SelectOpenClaims    = selectOpenClaims
-)
-
-// Analyze runs a query in the store's session and returns what the server did, as JSON.
-func Analyze(tb testing.TB, s audit.Store, query string, arguments ...any) (plan []byte) {
-	tb.Helper()
-	check.Must(tb, s.(*store).pool.QueryRow(tb.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, arguments...).Scan(&plan))
-	return plan
-}
+// SelectClaim asks for the records of a claim, by its name and the ID of the last record of its row.
+var SelectClaim = selectClaim

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,7 +51,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 			faults := proxy.Faults{}
 			faults.CutAfter[direction] = n
 			p.Set(faults)
-			first, err := s.Append(t.Context(), audittest.Records(job, job+batch), nil)
+			first, err := s.Append(t.Context(), audittest.Entries(audittest.Records(job, job+batch)...))
 			p.Set(proxy.Faults{})
 			p.ResetAll()
 			postgres.Reconnect(s)
@@ -68,4 +69,26 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	}
 	audittest.Verify(t, open(t, address, key), key, int64(job))
 	t.Log(fmt.Sprint("cut to the server and to the client: ", cut))
+}
+
+// The guard is poolTimeout: pgx waits 15 s for the end of a connection whose query was given up.
+func TestAStopBesideDeadConnectionsEndsInTime(t *testing.T) {
+	behind, p := through(t, withTables(t))
+	s, err := postgres.Open(t.Context(), behind, audittest.Secret(t), postgres.Options{})
+	check.Must(t, err)
+	release, err := s.Lead(t.Context())
+	check.Must(t, err)
+	audittest.Append(t, s, audittest.Record(0))
+	p.Set(proxy.Faults{Hole: [2]bool{true, true}})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Append(ctx, audittest.Entries(audittest.Record(1))); err == nil {
+		t.Fatal("it appended through a dead connection")
+	}
+	began := time.Now()
+	release()
+	check.Must(t, s.Close())
+	if took := time.Since(began); took > 6*time.Second { // internal/app gives each step seven
+		t.Errorf("it took %v", took)
+	}
 }

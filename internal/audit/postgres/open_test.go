@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
@@ -97,7 +98,7 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
 	s := open(t, address, key)
 	for setting, want := range map[string]string{
-		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "1s", "statement_timeout": "30s", "row_security": "off", "application_name": "analyze-retry",
+		"synchronous_commit": "on", "TimeZone": "UTC", "lock_timeout": "700ms", "statement_timeout": "30s", "row_security": "off", "application_name": "analyze-retry",
 	} {
 		if got := postgres.Setting(t, s, setting); got != want {
 			t.Errorf("%s is %s, want %s", setting, got, want)
@@ -137,12 +138,15 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 	check.Must(t, err)
 	defer s.Close()
 	audittest.Verify(t, s, key, 3)
+	if would, err := s.Purge(t.Context(), time.Now(), true); err != nil || len(would) != 1 || would[0].Held != audit.HeldByClaim {
+		t.Errorf("a dry purge: %+v, %v", would, err)
+	}
 	ids := []int64{appended[0].Record.ID}
 	for name, write := range map[string]func() error{
-		"append":    func() error { _, err := s.Append(t.Context(), audittest.Records(3, 4), nil); return err },
+		"append":    func() error { _, err := s.Append(t.Context(), audittest.Entries(audittest.Record(3))); return err },
 		"publish":   func() error { return s.Published(t.Context(), ids) },
 		"probe":     func() error { return s.Probe(t.Context()) },
-		"purge":     func() error { return s.Purge(t.Context(), audit.Cut{}) },
+		"purge":     func() error { _, err := s.Purge(t.Context(), time.Now(), false); return err },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "DELETE FROM outbox") },
 	} {

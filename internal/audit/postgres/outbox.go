@@ -14,7 +14,7 @@ import (
 // leadLock is the advisory lock of the process that publishes.
 const leadLock = "4097083628"
 
-// Lead implements [audit.Outbox] by a session advisory lock. It is held by a connection of its own, and ends with it:
+// Lead implements [audit.Store] by a session advisory lock. It is held by a connection of its own, and ends with it:
 // when the process dies, the server restarts, or the network is cut and the server notices (half a minute).
 func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	if s.secret == nil {
@@ -27,8 +27,7 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	conn := pooled.Hijack()
 	var leads bool
 	if err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")").Scan(&leads); err == nil && !leads {
-		closeConn(conn)
-		return nil, audit.ErrNotLeading
+		err = own(audit.ErrNotLeading)
 	}
 	if err == nil {
 		_, err = conn.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING")
@@ -37,30 +36,20 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 		closeConn(conn)
 		return nil, s.wrap("lead", err)
 	}
-	l := &leader{conn: conn}
-	s.lead(l)
+	s.lead(conn)
 	return sync.OnceFunc(func() {
 		s.lead(nil)
-		l.Lock()
-		defer l.Unlock()
-		closeConn(conn, unlock)
+		// The end of the connection would release the lock too, but only when the server gets to it.
+		closeConn(conn, "SELECT pg_advisory_unlock("+leadLock+")")
 	}), nil
 }
 
-func (s *store) lead(l *leader) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leader = l
+// lead sets the connection that holds the lock, nil for none, once it is not in use.
+func (s *store) lead(conn *pgx.Conn) {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	s.leader = conn
 }
-
-// leader is the connection that holds the lock, while we lead.
-type leader struct {
-	sync.Mutex
-	conn *pgx.Conn
-}
-
-// unlock releases the lock. The end of the connection would too, but only when the server gets to it.
-const unlock = "SELECT pg_advisory_unlock(" + leadLock + ")"
 
 // closeTimeout is how long the server may take over the end of a connection.
 const closeTimeout = time.Second
@@ -75,58 +64,41 @@ func closeConn(conn *pgx.Conn, last ...string) {
 	_ = conn.Close(ctx)
 }
 
-// outbox gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
+// publish gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
 // process that has lost it without noticing.
-func (s *store) outbox(ctx context.Context, do func(*pgx.Conn) error) error {
-	s.mu.Lock()
-	l := s.leader
-	s.mu.Unlock()
-	if l == nil {
-		conn, err := s.pool.Acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Release()
-		return do(conn.Conn())
-	}
-	l.Lock()
-	defer l.Unlock()
-	if l.conn.IsClosed() {
+func (s *store) publish(do func(querier) error) error {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	switch {
+	case s.leader == nil:
+		return do(s.pool)
+	case s.leader.IsClosed():
 		return errors.New("the connection that held the lead is lost")
 	}
-	return do(l.conn)
+	return do(s.leader)
 }
 
-func (s *store) Unpublished(ctx context.Context, after int64, limit int) (records []audit.Record, err error) {
-	err = s.outbox(ctx, func(conn *pgx.Conn) error {
-		rows, _ := conn.Query(ctx, "SELECT "+columns+" FROM outbox JOIN records USING (id) WHERE outbox.id > $1 ORDER BY outbox.id LIMIT $2", after, limit)
+// Unpublished implements [audit.Store].
+func (s *store) Unpublished(ctx context.Context, limit int) (records []audit.Record, err error) {
+	err = s.publish(func(from querier) error {
+		rows, _ := from.Query(ctx, selectRecords+"JOIN outbox USING (id) ORDER BY id LIMIT $1", limit) // collect returns its error
 		records, err = collect(rows)
 		return err
 	})
 	return records, s.wrap("read the outbox", err)
 }
 
+// Published implements [audit.Store].
 func (s *store) Published(ctx context.Context, ids []int64) error {
-	return s.wrap("clear the outbox", s.outbox(ctx, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "DELETE FROM outbox WHERE id = ANY ($1::bigint[])", ids)
+	return s.wrap("clear the outbox", s.publish(func(in querier) error {
+		_, err := in.Exec(ctx, "DELETE FROM outbox WHERE id = ANY ($1::bigint[])", ids)
 		return err
 	}))
 }
 
+// Backlog implements [audit.Store]. It counts 100,000 at most, for it is asked every few seconds.
 func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	var at *time.Time
-	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
-		(SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox))`).Scan(&waiting, &at)
-	return waiting, utc(at), s.wrap("read the outbox", err)
-}
-
-func (s *store) Unanswered(ctx context.Context, ids []int64) ([]int64, error) {
-	still, err := list(ctx, s.pool, pgx.RowTo[int64], "SELECT id FROM unanswered WHERE id = ANY ($1::bigint[]) ORDER BY id", ids)
-	return still, s.wrap("read what is unanswered", err)
-}
-
-// collect returns all records of an answer.
-func collect(rows pgx.Rows) (records []audit.Record, err error) {
-	err = each(rows, func(r *audit.Record) error { records = append(records, *r); return nil })
-	return records, err
+	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT 100000) AS first),
+		(SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox))`).Scan(&waiting, (*optional)(&oldest))
+	return waiting, oldest, s.wrap("read the outbox", err)
 }

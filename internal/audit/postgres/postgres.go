@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -21,17 +20,19 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
+// chains is how many the schema makes.
+const chains = 4
+
 // store is an [audit.Store] on PostgreSQL. It is made by [Open] or [OpenReadOnly] and safe for use by several
 // goroutines. It outlives its connections: after a restart of the server it goes on by itself.
 type store struct {
 	pool   *pgxpool.Pool
 	secret *audit.Secret // nil where the store is read-only
 	name   string        // the server and the database, for errors
+	heads  sync.Map      // the heads that this store wrote last, by chain
 
-	mu     sync.Mutex
-	heads  map[int]audit.Head // the heads that this store wrote last, by chain
-	bad    []int32            // chains that are not extended, because they were tampered with
-	leader *leader            // nil while we do not lead
+	publishing sync.Mutex
+	leader     *pgx.Conn // holds the lock of the one who publishes; nil while we do not lead
 }
 
 // Options are what a store may be given in addition to its address. The zero value is of use.
@@ -58,11 +59,11 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (aud
 	}
 	conn := config.ConnConfig
 	s := &store{
-		pool: pool, secret: secret, heads: map[int]audit.Head{},
+		pool: pool, secret: secret,
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
 	}
 	if err := s.prepare(ctx, url, o.Tenant); err != nil {
-		pool.Close()
+		_ = s.Close()
 		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
 	}
 	return s, nil
@@ -74,50 +75,54 @@ func OpenReadOnly(ctx context.Context, url, tenant string) (audit.Store, error) 
 	return Open(ctx, url, nil, Options{Tenant: tenant})
 }
 
-// prepare makes the tables where there are none, and compares key and tenant with the store's. Of a store to be read it checks version and
-// tenant.
+// prepare makes the tables where there are none, and settles key and tenant.
 func (s *store) prepare(ctx context.Context, url, tenant string) error {
-	version, mayCreate, err := schema(ctx, s.pool)
+	version, err := versionOf(ctx, s.pool)
+	if err == nil && version == 0 && s.secret != nil {
+		version, err = schemaVersion, Migrate(ctx, url)
+	}
+	if code := sqlstate(err); code == noPrivilege || code == noSchema {
+		version, err = 0, nil
+	}
+	if err == nil {
+		err = checkVersion(version)
+	}
 	if err != nil {
 		return err
 	}
-	if version == 0 && mayCreate && s.secret != nil {
-		if err := Migrate(ctx, url); err != nil {
-			return err
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		made := false
+		if s.secret != nil {
+			made, err = s.settle(ctx, tx, "key", s.secret.Public().ID(), audit.WrongKey)
 		}
-	} else if err := checkVersion(version); err != nil {
-		return err
-	}
-	if tenant != "" {
-		if err := s.settle(ctx, "tenant", tenant, audit.WrongTenant); err != nil {
-			return err
+		for n := 1; err == nil && made && n <= chains; n++ {
+			head := s.secret.Head(audit.NewChain(n), time.Now())
+			_, err = tx.Exec(ctx, setHead+" AND signature = ''", head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
 		}
-	}
-	if s.secret == nil {
-		return nil
-	}
-	if err := s.settle(ctx, "key", s.secret.Public().ID(), audit.WrongKey); err != nil {
+		if err == nil && tenant != "" {
+			_, err = s.settle(ctx, tx, "tenant", tenant, audit.WrongTenant)
+		}
 		return err
-	}
-	return nil
+	})
 }
 
-// settle notes what a new store is made with, by its name in meta, and compares that of an old one. A store to be read notes nothing.
-func (s *store) settle(ctx context.Context, name, given string, wrong func(store, given string) error) error {
+// settle notes what a new store is made with, or compares it with that of an old one. A store to be read is never new.
+func (s *store) settle(ctx context.Context, tx pgx.Tx, name, given string, wrong func(store, given string) error) (made bool, err error) {
 	if s.secret != nil {
-		if _, err := s.pool.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, given); err != nil {
-			return err
+		noted, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, given)
+		if err != nil || noted.RowsAffected() > 0 {
+			return true, err
 		}
 	}
 	var stored string
-	err := s.pool.QueryRow(ctx, "SELECT value FROM meta WHERE name = $1", name).Scan(&stored)
+	err = tx.QueryRow(ctx, "SELECT value FROM meta WHERE name = $1", name).Scan(&stored)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return nil
+		return false, nil
 	case err == nil && stored != given:
-		return wrong(stored, given)
+		err = wrong(stored, given)
 	}
-	return err
+	return false, err
 }
 
 // poolTimeout is how long Close waits for the pool. That waits for 15 s itself for the end of a connection whose query was
@@ -138,58 +143,41 @@ func (s *store) Close() error {
 	return nil
 }
 
-// Probe makes a write: a row that comes and goes in one synced transaction, in the way of nobody. It goes the way of an
-// Append, in two round trips too, so that it fails where a pooler in between takes no transaction, and takes the same
-// locks, so that it fails where a lock on a table holds those up.
-func (s *store) Probe(ctx context.Context) error {
-	return s.wrap("probe", s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
-		var begin, commit pgx.Batch
-		begin.Queue("BEGIN")
-		begin.Queue("INSERT INTO records (seq) SELECT 0 WHERE false")
-		begin.Queue("INSERT INTO outbox (id) SELECT 0 WHERE false")
-		begin.Queue("INSERT INTO unanswered (id) SELECT 0 WHERE false")
-		begin.Queue("UPDATE heads SET seq = 0 WHERE false")
-		if err := conn.SendBatch(ctx, &begin).Close(); err != nil {
-			return err // one that is still in a transaction is closed by its release
-		}
-		queueWrite(&commit)
-		commit.Queue("COMMIT")
-		return conn.SendBatch(ctx, &commit).Close()
-	}))
-}
-
-// queueWrite makes a transaction one that writes, and leaves nothing behind.
-func queueWrite(b *pgx.Batch) {
-	b.Queue("INSERT INTO probe (at) VALUES (now())")
-	b.Queue("DELETE FROM probe")
-}
-
 // wrap says which store an error is about and what was being done, and sees to it that the other connections of a
 // server that has gone are not tried one by one.
 func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || slices.Contains(endsSessions, answer.Code) {
+	if own, ok := errors.AsType[ownError](err); ok {
+		return own.error
+	}
+	switch sqlstate(err) {
+	case "", readOnlyTransaction, adminShutdown, crashShutdown:
 		s.pool.Reset()
 	}
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
 }
 
+// ownError is an error that the store returns as it is: of a visit, or one that its users know.
+type ownError struct{ error }
+
+func own(err error) error {
+	if err == nil {
+		return nil
+	}
+	return ownError{err}
+}
+
 // The SQLSTATEs that mean something to us.
 const (
-	uniqueViolation      = "23505"
-	readOnlyTransaction  = "25006" // after a failover, on what is a standby now
-	serializationFailure = "40001"
-	deadlockDetected     = "40P01"
-	noPrivilege          = "42501"
-	adminShutdown        = "57P01"
-	crashShutdown        = "57P02"
+	uniqueViolation     = "23505"
+	readOnlyTransaction = "25006" // after a failover, on what is a standby now
+	noSchema            = "3F000" // none of the search_path may be used
+	noPrivilege         = "42501"
+	adminShutdown       = "57P01"
+	crashShutdown       = "57P02"
 )
-
-// endsSessions are those after which no connection is worth keeping.
-var endsSessions = []string{adminShutdown, crashShutdown, readOnlyTransaction}
 
 // sqlstate is the code with which the server refused, "" where it was not the server.
 func sqlstate(err error) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -29,7 +30,7 @@ func TestReplicasWithTheSameJobsDoNotDeadlock(t *testing.T) {
 	for i, s := range stores {
 		waitForEver(t, s)
 		all.Go(func() {
-			if _, err := s.Append(t.Context(), orders[i], nil); err != nil {
+			if _, err := s.Append(t.Context(), audittest.Entries(orders[i]...)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -82,8 +83,8 @@ func holding(tb testing.TB, address string, job int) (rollback func()) {
 	check.Must(tb, err)
 	r := audittest.Record(job)
 	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
-		(id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count, message, variables, detail, hash)
-		VALUES (-1, 77, 1, 1, now(), '%s', %d, %d, '\x%x', '', 0, '', '', '', '')`, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs)} {
+		VALUES (-1, 1, 0, %d, %d, 0, now(), NULL, 77, 0, 0, 0, 1, 0, '\x%x', '', '%s', '', '', '', '', '', '', '', '', '', '')`,
+		r.JobKey, r.ProcessInstanceKey, r.Inputs, r.Cluster)} {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
 			tb.Fatal(err)
 		}
@@ -99,13 +100,13 @@ func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 	rollback := holding(t, address, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.Append(ctx, audittest.Records(0, 3), nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Append(ctx, audittest.Entries(audittest.Records(0, 3)...)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v", err)
 	}
 	// The other one still holds the key; what has nothing to do with it goes on.
 	audittest.Append(t, s, audittest.Record(5))
 	// Nor does the server let it wait for ever where no context does.
-	if _, err := s.Append(t.Context(), audittest.Records(0, 3), nil); err == nil || !lockTimeout(err) {
+	if _, err := s.Append(t.Context(), audittest.Entries(audittest.Records(0, 3)...)); err == nil || !lockTimeout(err) {
 		t.Errorf("%v", err)
 	}
 	rollback()
@@ -128,7 +129,7 @@ func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
 		again, err = other.Lead(t.Context())
 		return err == nil
 	})
-	if _, err := one.Unpublished(t.Context(), 0, 10); err == nil {
+	if _, err := one.Unpublished(t.Context(), 10); err == nil {
 		t.Error("it still reads the outbox")
 	}
 	if err := one.Published(t.Context(), []int64{id}); err == nil {
@@ -140,7 +141,7 @@ func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	if records, err := one.Unpublished(t.Context(), 0, 10); err != nil || len(records) != 1 {
+	if records, err := one.Unpublished(t.Context(), 10); err != nil || len(records) != 1 {
 		t.Errorf("%v, %v", records, err)
 	}
 }
@@ -151,9 +152,10 @@ func TestATamperedChainIsNotExtended(t *testing.T) {
 	for name, meddle := range map[string][]string{
 		"its tail cut off and its head changed to fit": {
 			"DELETE FROM records WHERE seq > 3",
-			"UPDATE heads SET seq = 3, hash = (SELECT hash FROM records WHERE seq = 3)",
+			"UPDATE heads SET seq = 3, hash = (SELECT hash FROM records WHERE seq = 3) WHERE chain = 1",
 		},
-		"its head put back": {"UPDATE heads SET (seq, hash, at, signature) = (SELECT seq, hash, at, signature FROM earlier)"},
+		"its head put back": {"UPDATE heads SET (seq, hash, at, signature) = (SELECT seq, hash, at, signature FROM earlier WHERE chain = heads.chain)"},
+		"its head unsigned": {"UPDATE heads SET signature = '' WHERE chain = 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, key := withTables(t), audittest.Secret(t)
@@ -163,19 +165,92 @@ func TestATamperedChainIsNotExtended(t *testing.T) {
 			mustSQL(t, address, append(prefix, "CREATE TABLE earlier AS SELECT * FROM heads")...)
 			audittest.Append(t, s, audittest.Records(3, 6)...)
 			mustSQL(t, address, append(prefix, meddle...)...)
-			// By the one who wrote it and by a new one, twice each: the service goes on.
+			// By the one who wrote it and by a new one, twice each.
 			second := open(t, address, key)
 			for i, one := range []audit.Log{s, s, second, second} {
-				if a := audittest.Append(t, one, audittest.Record(100+i))[0]; a.Record.Chain == 1 {
-					t.Errorf("the chain was gone on with: %+v", a.Record)
-				}
+				_, err := one.Append(t.Context(), audittest.Entries(audittest.Record(100+i)))
+				brokenChain(t, "append", err)
 			}
 			_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
-			if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Chain != 1 {
-				t.Errorf("verify: %v", err)
+			brokenChain(t, "verify", err)
+		})
+	}
+}
+
+// brokenChain fails unless the error is that the first chain is broken.
+func brokenChain(tb testing.TB, what string, err error) {
+	tb.Helper()
+	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Chain != 1 {
+		tb.Errorf("%s: %v", what, err)
+	}
+}
+
+// The guards are the locks of the claims, the order in which all locks are taken, and that IDs are taken last.
+func TestReplicasWithTheSameJobsKeepOneTrail(t *testing.T) {
+	address, key := withTables(t), audittest.Secret(t)
+	stores := []audit.Store{open(t, address, key), open(t, address, key)}
+	const rounds, jobs, writers = 100, 16, 4
+	var total int64
+	for round := range rounds {
+		var all sync.WaitGroup
+		answers := make([][]audit.Stored, writers)
+		for w := range writers {
+			all.Go(func() {
+				records := roundOf(round, jobs)
+				rand.Shuffle(jobs, func(i, j int) { records[i], records[j] = records[j], records[i] })
+				for some := range slices.Chunk(records, 1+rand.IntN(jobs)) {
+					results, err := stores[w%2].Append(t.Context(), audittest.Entries(some...))
+					if err != nil {
+						t.Error(err)
+					}
+					answers[w] = append(answers[w], results...)
+				}
+			})
+		}
+		all.Wait()
+		answer := map[audit.Key]audit.Record{}
+		for _, results := range answers {
+			for _, r := range results {
+				if first, ok := answer[r.Record.Key]; ok && first != r.Record {
+					t.Fatalf("round %d: two answers to one job:\n%+v\n%+v", round, first, r.Record)
+				}
+				answer[r.Record.Key] = r.Record
+			}
+		}
+		total += jobs
+		audittest.Verify(t, stores[round%2], key, total)
+	}
+}
+
+// The guard is that IDs are taken anew behind the chain.
+func TestWritersThatWaitForAChainKeepItsOrder(t *testing.T) {
+	address, key := withTables(t), audittest.Secret(t)
+	stores := []audit.Store{open(t, address, key), open(t, address, key)}
+	const writers, each = 8, 50
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for n := range each {
+				if _, err := stores[w%2].Append(t.Context(), audittest.Entries(audittest.Record(w*each+n))); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
+	all.Wait()
+	audittest.Verify(t, stores[0], key, writers*each)
+}
+
+// roundOf makes jobs of a few claims, some of which end, and of none.
+func roundOf(round, jobs int) []audit.Record {
+	records := audittest.Records(round*jobs, (round+1)*jobs)
+	for i := range records {
+		r := &records[i]
+		r.ClaimID = []string{"CLM-a-1", "CLM-b-1", "CLM-c-1", ""}[i%4]
+		r.Kind = []audit.Kind{audit.KindRetry, audit.KindPermanent, audit.KindSubmitted, audit.KindDecisionRefused, audit.KindResubmitted}[(i+round)%5]
+		r.ProcessInstanceKey = int64(i % 3)
+	}
+	return records
 }
 
 // await waits for a condition.

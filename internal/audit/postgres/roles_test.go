@@ -3,11 +3,12 @@ package postgres_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -61,15 +62,42 @@ func TestMigrateGrantsRightsToALaterRole(t *testing.T) {
 func TestOnlyTheOwnerRemovesRecords(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	app := open(t, d.app, key)
-	audittest.Append(t, app, audittest.Records(0, 10)...)
-	expired, err := app.Expired(t.Context(), audittest.Record(5).At)
+	audittest.Append(t, app, audittest.Ended(0, 10)...)
+	before := audittest.Record(5).At
+	would, err := app.Purge(t.Context(), before, true)
 	check.Must(t, err)
-	cut := key.Cut(expired[0], time.Now())
-	check.Fails(t, app.Purge(t.Context(), cut), "only the owner of the tables", "RETRY_DATABASE_URL")
+	none, err := app.Purge(t.Context(), before, false)
+	check.Fails(t, err, "only the owner of the tables", "RETRY_DATABASE_URL")
+	check.Same(t, 0, len(none), "what the application role has removed")
 	audittest.Verify(t, app, key, 10)
-	check.Must(t, open(t, d.owner, key).Purge(t.Context(), cut))
+	purged, err := open(t, d.owner, key).Purge(t.Context(), before, false)
+	check.Must(t, err)
+	check.Same(t, would, purged, "what the owner has removed")
 	audittest.Append(t, app, audittest.Records(10, 12)...)
 	audittest.Verify(t, app, key, 7)
+}
+
+// The guard is that a cut is never put back.
+func TestTwoPurgesThatMeetLeaveAWholeTrail(t *testing.T) {
+	d, key := newDatabase(t), audittest.Secret(t)
+	owners := []audit.Store{open(t, d.owner, key), open(t, d.owner, key)}
+	const rounds, each = 20, 10
+	for n := 0; n < rounds*each; n += each {
+		audittest.Append(t, owners[0], audittest.Ended(n, n+each)...)
+		var both sync.WaitGroup
+		for i, owner := range owners {
+			both.Go(func() {
+				_, err := owner.Purge(t.Context(), audittest.Record(n+4+2*i).At, false)
+				if err != nil && !strings.Contains(err.Error(), "another purge") {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		if _, err := audit.Verify(t.Context(), owners[0], key.Public(), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // The guard is what grants.sql leaves out: with UPDATE, DELETE and TRUNCATE granted it is
@@ -97,6 +125,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 		"CREATE TABLE analyze_retry.mine (x int)",
 		"CREATE TABLE public.mine (x int)",
 		"DELETE FROM analyze_retry.heads",
+		"INSERT INTO analyze_retry.heads SELECT 5, 0, '', now(), ''",
 		"UPDATE analyze_retry.meta SET value = 'x'",
 		"INSERT INTO analyze_retry.cuts SELECT 1, 1, '', now(), ''",
 		"UPDATE analyze_retry.cuts SET through = 2",

@@ -1,93 +1,137 @@
 package postgres
 
 import (
-	"context"
+	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// columns are those of a record, in the order of [each].
-const columns = `id, chain, seq, kind, at, cluster, job_key, process_instance_key, input_hash, claim_id, retry_count,
-	next_retry, message, variables, detail, hash`
+// column is one of the table of records: where it is read into, and its values of several records.
+type column struct {
+	name, kind string
+	into       func(*audit.Record) any
+	values     func([]*audit.Record) any
+}
 
-// each calls visit with each record of an answer that has the columns, and scans the columns behind them into more. The record is
-// valid during the call only. It stops at visit's error.
-func each(rows pgx.Rows, visit func(*audit.Record) error, more ...any) error {
-	defer rows.Close()
+// columns are all of them.
+var columns = []column{
+	of("id", "bigint", func(r *audit.Record) *int64 { return &r.ID }),
+	of("chain", "integer", func(r *audit.Record) *int { return &r.Chain }),
+	of("seq", "bigint", func(r *audit.Record) *int64 { return &r.Seq }),
+	of("prev", "bigint", func(r *audit.Record) *int64 { return &r.Prev }),
+	of("kind", "smallint", func(r *audit.Record) *audit.Kind { return &r.Kind }),
+	of("at", "timestamptz", func(r *audit.Record) *time.Time { return &r.At }),
+	of("cluster", "text", func(r *audit.Record) *string { return &r.Cluster }),
+	of("job_key", "bigint", func(r *audit.Record) *int64 { return &r.JobKey }),
+	of("process_instance_key", "bigint", func(r *audit.Record) *int64 { return &r.ProcessInstanceKey }),
+	hash("input_hash", func(r *audit.Record) []byte { return r.Inputs[:] }),
+	of("claim_id", "text", func(r *audit.Record) *string { return &r.ClaimID }),
+	of("retry_count", "integer", func(r *audit.Record) *int { return &r.RetryCount }),
+	of("next_retry", "timestamptz", func(r *audit.Record) *optional { return (*optional)(&r.NextRetryTime) }),
+	of("max_retries", "integer", func(r *audit.Record) *int { return &r.MaxRetries }),
+	of("class", "text", func(r *audit.Record) *string { return (*string)(&r.Class) }),
+	of("rule", "text", func(r *audit.Record) *string { return &r.Rule }),
+	of("code", "text", func(r *audit.Record) *string { return &r.Code }),
+	of("policy", "text", func(r *audit.Record) *string { return &r.Policy }),
+	of("held_by", "text", func(r *audit.Record) *string { return &r.HeldBy }),
+	of("decided_by", "text", func(r *audit.Record) *string { return &r.DecidedBy }),
+	of("attempts", "integer", func(r *audit.Record) *int { return &r.Course.Attempts }),
+	of("seconds", "bigint", func(r *audit.Record) *int64 { return &r.Course.Seconds }),
+	of("course", "smallint", func(r *audit.Record) *audit.CourseFlags { return &r.Course.Flags }),
+	of("message", "text", func(r *audit.Record) *string { return &r.Message }),
+	of("variables", "text", func(r *audit.Record) *string { return &r.Variables }),
+	of("detail", "text", func(r *audit.Record) *string { return &r.Detail }),
+	hash("hash", func(r *audit.Record) []byte { return r.Hash[:] }),
+}
+
+// of is a column of a field.
+func of[T any](name, kind string, field func(*audit.Record) *T) column {
+	return column{name, kind, func(r *audit.Record) any { return field(r) }, func(records []*audit.Record) any {
+		values := make([]T, len(records))
+		for i, r := range records {
+			values[i] = *field(r)
+		}
+		return values
+	}}
+}
+
+// hash is a column of a field that is an array of bytes.
+func hash(name string, field func(*audit.Record) []byte) column {
+	bytes := func(r *audit.Record) *[]byte { b := field(r); return &b }
+	return column{name, "bytea", func(r *audit.Record) any { return fixed(field(r)) }, of(name, "bytea", bytes).values}
+}
+
+// fixed are bytes of a fixed length. What is stored with another length was meddled with, and is read as zeros.
+type fixed []byte
+
+// ScanBytes implements [pgtype.BytesScanner].
+func (f fixed) ScanBytes(stored []byte) error {
+	clear(f)
+	if len(stored) == len(f) {
+		copy(f, stored)
+	}
+	return nil
+}
+
+// optional is a time that may be zero, which is stored as NULL.
+type optional time.Time
+
+// ScanTimestamptz implements [pgtype.TimestamptzScanner].
+func (o *optional) ScanTimestamptz(stored pgtype.Timestamptz) error {
+	*o = optional(stored.Time)
+	return nil
+}
+
+// TimestamptzValue implements [pgtype.TimestamptzValuer].
+func (o optional) TimestamptzValue() (pgtype.Timestamptz, error) {
+	t := time.Time(o)
+	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}, nil
+}
+
+// selectRecords selects the columns, in their order; a query goes on with more tables or with conditions. insertRecords inserts
+// the values of the columns.
+var selectRecords, insertRecords = func() (string, string) {
+	names, arrays := make([]string, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		names[i], arrays[i] = c.name, fmt.Sprintf("$%d::%s[]", i+1, c.kind)
+	}
+	all := strings.Join(names, ", ")
+	return "SELECT " + all + " FROM records ", `WITH added AS (INSERT INTO records (` + all + `) SELECT * FROM unnest(` +
+		strings.Join(arrays, ", ") + `) RETURNING id) INSERT INTO outbox (id) SELECT id FROM added`
+}()
+
+// valuesOf are the arguments of insertRecords.
+func valuesOf(records []*audit.Record) []any {
+	values := make([]any, len(columns))
+	for i, c := range columns {
+		values[i] = c.values(records)
+	}
+	return values
+}
+
+// each calls visit with each record of an answer to selectRecords. The record is valid during the call only.
+func each(rows pgx.Rows, visit func(*audit.Record) error) error {
 	var r audit.Record
-	var kind int16
-	var next pgtype.Timestamptz
-	var inputs, hash pgtype.DriverBytes
-	fields := []any{
-		&r.ID, &r.Chain, &r.Seq, &kind, &r.At, &r.Cluster, &r.JobKey, &r.ProcessInstanceKey, &inputs, &r.ClaimID,
-		&r.RetryCount, &next, &r.Message, &r.Variables, &r.Detail, &hash,
+	into := make([]any, len(columns))
+	for i, c := range columns {
+		into[i] = c.into(&r)
 	}
-	fields = append(fields, more...)
-	for rows.Next() {
-		if err := rows.Scan(fields...); err != nil {
-			return err
-		}
-		r.Kind = audit.Kind(kind) //nolint:gosec // one of ours, or a record that was meddled with
-		r.At = r.At.UTC()
-		r.NextRetryTime = time.Time{}
-		if next.Valid {
-			r.NextRetryTime = next.Time.UTC()
-		}
-		r.Inputs, r.Hash = [16]byte{}, audit.Hash{}
-		copy(r.Inputs[:], inputs)
-		copy(r.Hash[:], hash)
-		if err := visit(&r); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	_, err := pgx.ForEachRow(rows, into, func() error { return own(visit(&r)) })
+	return err
 }
 
-// arguments are those of insertRecords: a column of values for each column of the table.
-func arguments(chain int, records []*audit.Record) []any {
-	n := len(records)
-	ids, seqs, kinds, ats := make([]int64, n), make([]int64, n), make([]int16, n), make([]time.Time, n)
-	clusters, jobs, instances := make([]string, n), make([]int64, n), make([]int64, n)
-	inputs, claims, counts := make([][]byte, n), make([]string, n), make([]int32, n)
-	nexts, messages, variables := make([]pgtype.Timestamptz, n), make([]string, n), make([]string, n)
-	details, hashes := make([]string, n), make([][]byte, n)
-	for i, r := range records {
-		ids[i], seqs[i], kinds[i], ats[i] = r.ID, r.Seq, int16(r.Kind), r.At
-		clusters[i], jobs[i], instances[i] = r.Cluster, r.JobKey, r.ProcessInstanceKey
-		inputs[i], claims[i], counts[i] = r.Inputs[:], r.ClaimID, int32(r.RetryCount) //nolint:gosec // a count of tries
-		nexts[i] = pgtype.Timestamptz{Time: r.NextRetryTime, Valid: !r.NextRetryTime.IsZero()}
-		messages[i], variables[i], details[i], hashes[i] = r.Message, r.Variables, r.Detail, r.Hash[:]
-	}
-	return []any{chain, ids, seqs, kinds, ats, clusters, jobs, instances, inputs, claims, counts, nexts, messages, variables, details, hashes}
-}
-
-// clean replaces what PostgreSQL refuses in a text: NUL and what is no UTF-8. Records are cleaned before they get here;
-// one that was not must not stop the store.
-func clean(r *audit.Record) {
-	for _, text := range []*string{&r.Cluster, &r.ClaimID, &r.Message, &r.Variables, &r.Detail} {
-		if strings.IndexByte(*text, 0) >= 0 || !utf8.ValidString(*text) {
-			*text = strings.ReplaceAll(strings.ToValidUTF8(*text, "\uFFFD"), "\x00", "\uFFFD")
-		}
-	}
-}
-
-// list returns all rows of a query.
-func list[T any](ctx context.Context, pool *pgxpool.Pool, scan pgx.RowToFunc[T], query string, arguments ...any) ([]T, error) {
-	rows, _ := pool.Query(ctx, query, arguments...) // CollectRows returns its error
-	return pgx.CollectRows(rows, scan)
+// collect returns all records of an answer.
+func collect(rows pgx.Rows) (records []audit.Record, err error) {
+	err = each(rows, func(r *audit.Record) error { records = append(records, *r); return nil })
+	return records, err
 }
 
 func scanHead(row pgx.CollectableRow) (h audit.Head, err error) {
-	var hash []byte
-	err = row.Scan(&h.Chain, &h.Seq, &hash, &h.At, &h.Signature)
-	copy(h.Hash[:], hash)
-	h.At = h.At.UTC()
+	err = row.Scan(&h.Chain, &h.Seq, fixed(h.Hash[:]), &h.At, &h.Signature)
 	return h, err
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
 
 // schemaVersion is the version of the tables that schema.sql makes.
-const schemaVersion = 2
+const schemaVersion = 3
 
 var (
 	// tables makes the tables of a store, grants gives the application role its rights.
@@ -24,10 +23,12 @@ var (
 	grants string
 )
 
-// makeSchema is done by one worker at a time. It asks first, because IF NOT EXISTS wants the right to create anyway.
+// makeSchema is done by one worker at a time. It asks first, because IF NOT EXISTS wants the right to create anyway. The
+// connection is new, so that no temporary table can stand in for one of ours.
 const makeSchema = `DO $$ BEGIN
 	PERFORM pg_advisory_xact_lock(4097083627);
 	IF to_regnamespace('analyze_retry') IS NULL THEN CREATE SCHEMA analyze_retry; END IF;
+	SET LOCAL search_path = analyze_retry;
 END $$`
 
 // Migrate makes the tables of a store where there are none, and gives the role analyze_retry_app its rights where there is one. It is
@@ -53,60 +54,33 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) error {
 	}
 	defer closeConn(conn)
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		// pg_temp last, or a temporary table could stand in for one of ours.
-		for _, statement := range []string{makeSchema, "SET LOCAL search_path = analyze_retry, pg_temp"} {
-			if _, err := tx.Exec(ctx, statement); err != nil {
-				return err
-			}
+		if _, err := tx.Exec(ctx, makeSchema); err != nil {
+			return err
 		}
 		version, err := versionOf(ctx, tx)
 		switch {
 		case err != nil:
 			return err
-		case version != 0:
-			if err := checkVersion(version); err != nil {
-				return err
-			}
+		case version == 0:
+			_, err = tx.Exec(ctx, tables)
 		default:
-			if _, err := tx.Exec(ctx, tables); err != nil {
-				return err
-			}
+			err = checkVersion(version)
 		}
-		_, err = tx.Exec(ctx, grants)
+		if err == nil {
+			_, err = tx.Exec(ctx, grants)
+		}
 		return err
 	})
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, query string, arguments ...any) pgx.Row
-}
-
-// versionOf returns the version of the store's tables, 0 where there are none.
+// versionOf returns the version of the store's tables, 0 where there are none, or they are hidden from this role.
 func versionOf(ctx context.Context, from querier) (version int64, err error) {
 	var exists bool
-	if err := from.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists); err != nil || !exists {
-		return 0, err
+	err = from.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists)
+	if err == nil && exists {
+		err = from.QueryRow(ctx, "SELECT version FROM schema_version").Scan(&version)
 	}
-	err = from.QueryRow(ctx, "SELECT version FROM schema_version").Scan(&version)
 	return version, err
-}
-
-// schema returns the version of the store's tables, 0 where there are none, and whether this role may make them.
-func schema(ctx context.Context, pool *pgxpool.Pool) (version int64, mayCreate bool, err error) {
-	var exists, mayUse bool
-	err = pool.QueryRow(ctx, `SELECT n IS NOT NULL,
-		n IS NULL OR has_schema_privilege(n, 'USAGE'),
-		CASE WHEN n IS NULL THEN has_database_privilege(current_database(), 'CREATE') ELSE has_schema_privilege(n, 'CREATE') END
-		FROM (SELECT to_regnamespace('analyze_retry')::oid AS n) AS s`).Scan(&exists, &mayUse, &mayCreate)
-	if err != nil || !exists || !mayUse {
-		return 0, mayCreate, err
-	}
-	version, err = versionOf(ctx, pool)
-	if sqlstate(err) == noPrivilege {
-		return 0, mayCreate, nil // the rights are given when the tables are there
-	}
-	return version, mayCreate, err
 }
 
 // checkVersion refuses tables that are not those of this worker.

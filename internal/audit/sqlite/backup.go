@@ -2,15 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
-
-	driver "modernc.org/sqlite"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -24,63 +21,27 @@ func Backup(ctx context.Context, path, target string) error {
 	return nil
 }
 
-// copyStore copies a store.
+// copyStore copies a store into a new file, synced, and leaves none where that fails.
 func copyStore(ctx context.Context, path, target string) error {
-	from, err := sql.Open("sqlite", source(path, "ro"))
+	from, err := openPool(path, "ro")
 	if err != nil {
 		return err
 	}
-	if err = checkVersion(ctx, from); err == nil {
-		err = copyTo(ctx, from, target)
+	defer from.Close()
+	if err := checkVersion(ctx, from); err != nil {
+		return err
 	}
-	return errors.Join(err, from.Close())
-}
-
-// copyTo copies a store into a new file, and leaves none where that fails.
-func copyTo(ctx context.Context, from *sql.DB, target string) error {
 	file, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(file.Close(), copyInto(ctx, from, target)); err == nil {
-		err = oneFile(ctx, target)
+	if _, err = from.ExecContext(ctx, "VACUUM INTO ?", target); err == nil {
+		err = file.Sync()
 	}
-	if err != nil {
+	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, os.Remove(target))
 	}
-	return nil
-}
-
-// copyInto copies all pages in one step, which is one reading transaction: what is committed meanwhile is not in the copy.
-func copyInto(ctx context.Context, db *sql.DB, target string) error {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return conn.Raw(func(c any) error {
-		backup, err := c.(interface {
-			NewBackup(target string) (*driver.Backup, error)
-		}).NewBackup(source(target, "rw", "synchronous(FULL)"))
-		if err != nil {
-			return err
-		}
-		more, err := backup.Step(-1)
-		if err == nil && more {
-			err = errors.New("it did not come to its end")
-		}
-		return errors.Join(err, backup.Finish())
-	})
-}
-
-// oneFile makes a copy readable without files next to it, until a worker opens it.
-func oneFile(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)"))
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = DELETE")
-	return errors.Join(err, db.Close())
+	return audit.SyncDir(filepath.Dir(target))
 }
 
 // Restored is what a restore has found and done.
@@ -96,7 +57,7 @@ type Restored struct {
 // [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
 	done, err = restore(ctx, path, backup, public)
-	if _, broken := errors.AsType[*audit.BrokenError](err); broken {
+	if audit.IsBroken(err) {
 		err = fmt.Errorf("the backup is not in order, and nothing was changed: %w", err)
 	}
 	if _, held := errors.AsType[*audit.HeldError](err); err != nil && !held {
@@ -148,14 +109,7 @@ func checkedCopy(ctx context.Context, backup, target string, public audit.Public
 		return audit.Verified{}, err
 	}
 	v, err := audit.Verify(ctx, s, public, nil, nil)
-	if err = errors.Join(err, s.Close()); err != nil {
-		return v, err
-	}
-	file, err := os.OpenFile(target, os.O_RDWR, 0)
-	if err != nil {
-		return v, err
-	}
-	return v, errors.Join(file.Sync(), file.Close())
+	return v, errors.Join(err, s.Close())
 }
 
 // swap moves the store and what lies next to it aside, as far as they are there, and the fresh one in its place. The store goes

@@ -39,7 +39,7 @@ func TestTheFilesAreForTheirOwnerOnly(t *testing.T) {
 func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?c=d%20#é&mode=memory.db")
 	s := openFile(t, path, audittest.Secret(t))
-	check.Must(t, audittest.Fill(t.Context(), s, 0, 1))
+	check.Must(t, audittest.Fill(t.Context(), s, audittest.Records(0, 1)))
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
@@ -50,14 +50,15 @@ func TestAPathWithOddLettersIsThatPath(t *testing.T) {
 func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 	f, secret, left := newFile(t), audittest.Secret(t), newFile(t)
 	s := openFile(t, f.path, secret)
-	check.Must(t, audittest.Fill(t.Context(), s, 0, 100))
+	check.Must(t, audittest.Fill(t.Context(), s, audittest.Records(0, 100)))
 	check.Must(t, copyFile(f.path, left.path), copyFile(f.path+"-wal", left.path+"-wal"))
 	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
 	reader, err := OpenReadOnly(t.Context(), left.path, "")
 	check.Must(t, err)
 	audittest.Verify(t, reader, secret, 100)
-	_, err = reader.Append(t.Context(), audittest.Records(0, 1), nil)
-	for name, err := range map[string]error{"append": err, "purge": reader.Purge(t.Context(), audit.Cut{}), "probe": reader.Probe(t.Context())} {
+	_, err = reader.Append(t.Context(), audittest.Entries(audittest.Record(0)))
+	_, purgeErr := reader.Purge(t.Context(), audittest.Start, false)
+	for name, err := range map[string]error{"append": err, "purge": purgeErr, "probe": reader.Probe(t.Context())} {
 		if err == nil {
 			t.Errorf("%s: done", name)
 		}
@@ -86,7 +87,7 @@ func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 // chain: the next head, well signed, would hide that records were cut off.
 func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	s, f, secret := newStore(t)
-	check.Must(t, audittest.Fill(t.Context(), s, 0, 10))
+	check.Must(t, audittest.Fill(t.Context(), s, audittest.Records(0, 10)))
 	check.Must(t, s.Close())
 	for _, meddle := range []string{"DELETE FROM records WHERE seq > 8", "UPDATE heads SET seq = 8, hash = (SELECT hash FROM records WHERE seq = 8)"} {
 		f.Tamper(t, meddle)
@@ -111,8 +112,8 @@ func mustRead(t *testing.T, path string) string {
 
 // Without secure_delete the bytes of a removed record stay in free pages until something else is written there.
 func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
-	s, f, secret := newStore(t)
-	old, young := audittest.Records(0, 300), audittest.Records(300, 310)
+	s, f, _ := newStore(t)
+	old, young := audittest.Ended(0, 300), audittest.Ended(300, 310)
 	for i := range old {
 		old[i].Message = "kept until it was too old"
 	}
@@ -120,7 +121,7 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 		young[i].Message = "kept for some years more"
 	}
 	audittest.Append(t, s, append(old, young...)...)
-	audittest.Purge(t, s, secret, young[0].At)
+	audittest.Purge(t, s, young[0].At)
 	check.Must(t, s.Close()) // the log goes into the file
 	content, err := os.ReadFile(f.path)
 	check.Must(t, err)
@@ -132,12 +133,43 @@ func TestWhatWasPurgedIsGoneFromTheFile(t *testing.T) {
 	}
 }
 
+// What fails last takes all with it: the head is written last.
+func TestABatchIsStoredAsAWholeOrNotAtAll(t *testing.T) {
+	s, f, secret := newStore(t)
+	audittest.Append(t, s, audittest.Records(0, 3)...)
+	f.Tamper(t, "CREATE TRIGGER full BEFORE INSERT ON heads BEGIN SELECT RAISE(ABORT, 'full'); END")
+	if err := audittest.Fill(t.Context(), s, audittest.Records(3, 30)); err == nil {
+		t.Error("appended without a head")
+	}
+	f.Tamper(t, "DROP TRIGGER full")
+	audittest.Verify(t, s, secret, 3)
+	audittest.Append(t, s, audittest.Records(3, 30)...)
+	audittest.Verify(t, s, secret, 30)
+}
+
+// An auditor's copy lies on a medium that nobody writes to, or belongs to another user.
+func TestAStoreThatMayOnlyBeReadIsRead(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Log("root may write everywhere: the files are read as immutable all the same")
+	}
+	s, f, secret := newStore(t)
+	audittest.Append(t, s, audittest.Records(0, 10)...)
+	check.Must(t, s.Close())
+	dir := filepath.Dir(f.path)
+	check.Must(t, os.Chmod(f.path, 0o400), os.Chmod(dir, 0o500))
+	t.Cleanup(func() { check.Must(t, os.Chmod(dir, 0o700)) })
+	r, err := OpenReadOnly(t.Context(), f.path, "")
+	check.Must(t, err)
+	audittest.Verify(t, r, secret, 10)
+	check.Must(t, r.Close())
+}
+
 // The triggers keep mistakes away. The owner of the file can drop them,
 // and then Verify finds what was done.
 func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	s, f, secret := newStore(t)
-	audittest.Append(t, s, audittest.Records(0, 10)...)
-	audittest.Purge(t, s, secret, audittest.Record(3).At)
+	audittest.Append(t, s, audittest.Ended(0, 10)...)
+	audittest.Purge(t, s, audittest.Record(3).At)
 	for _, statement := range []string{
 		"UPDATE records SET message = 'x' WHERE seq = 5", "UPDATE records SET seq = seq + 100", "DELETE FROM records WHERE seq = 4", "DELETE FROM records",
 	} {

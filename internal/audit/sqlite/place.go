@@ -16,18 +16,23 @@ import (
 type place struct {
 	file string // without links; the log lies next to it
 	lock *flock.Flock
+	made bool // the file was not there
 	// open are the files as they were opened, by name.
 	open map[string]fs.FileInfo
 }
 
-// hold takes the file, which must be there, until release or the process' end, however that comes. It fails with a
-// [*audit.HeldError] where another process has it.
+// hold takes the file until release or the process' end, however that comes, and makes it where it is not there: empty, for its
+// owner only. It fails with a [*audit.HeldError] where another process has it.
 func hold(path string) (*place, error) {
+	made, err := private(path)
+	if err != nil {
+		return nil, err
+	}
 	file, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	p := &place{file: file, lock: flock.New(lockName(file), flock.SetPermissions(0o600)), open: map[string]fs.FileInfo{}}
+	p := &place{file: file, made: made, lock: flock.New(lockName(file), flock.SetPermissions(0o600)), open: map[string]fs.FileInfo{}}
 	held, err := p.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the file: %w", err)
@@ -39,6 +44,29 @@ func hold(path string) (*place, error) {
 		return nil, errors.Join(err, p.release())
 	}
 	return p, nil
+}
+
+// private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite gives those
+// the same mode when it makes them. It makes none next to the log of one that is lost. made reports that there was none.
+func private(path string) (made bool, err error) {
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		if _, err := os.Stat(path); err != nil {
+			return false, fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", path)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		return true, f.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // note notes the present file of a name.
@@ -68,5 +96,11 @@ func (p *place) check() error {
 	return nil
 }
 
-// release lets another process have the file. SQLite must have closed it: its own locks end with any descriptor of the file.
-func (p *place) release() error { return p.lock.Close() }
+// release lets another process have the file, and removes one that was made and got no tables. SQLite must have closed it: its
+// own locks end with any descriptor of the file.
+func (p *place) release() error {
+	if now, err := os.Stat(p.file); err == nil && p.made && now.Size() == 0 {
+		_ = os.Remove(p.file) // or it stays, which does no harm
+	}
+	return p.lock.Close()
+}

@@ -15,12 +15,12 @@ import (
 var tables string
 
 // schemaVersion is their version.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // makeTables makes the tables of a new store in one transaction, and refuses a store of another version. The journal's mode is set
 // here once: it stays with the file.
 func makeTables(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", source(path, "rw", "page_size(8192)", "journal_mode(WAL)", "synchronous(FULL)"))
+	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)"))
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,6 @@ func makeTables(ctx context.Context, path string) error {
 		if err := define(ctx, db); err != nil {
 			return err
 		}
-	}
-	if err := checkVersion(ctx, db); err != nil {
-		return err
 	}
 	// A process that was killed, or whose sync failed, may have left records in the log that are not on the disk. They
 	// count as stored from here on, so they go to the disk now.

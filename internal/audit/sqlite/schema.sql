@@ -1,6 +1,6 @@
 -- The tables of a store, and their version.
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
-INSERT INTO schema_version VALUES (2);
+INSERT INTO schema_version VALUES (3);
 
 -- What the store knows about itself: the key and the tenant that it was made for, since when its events are published (if they
 -- are), and when it was last probed.
@@ -14,50 +14,53 @@ CREATE TABLE records (
     seq                  INTEGER PRIMARY KEY,
     at                   INTEGER NOT NULL, -- Unix microseconds
     kind                 INTEGER NOT NULL,
+    policy               TEXT NOT NULL,
+    class                TEXT NOT NULL,
+    rule                 TEXT NOT NULL,
+    code                 TEXT NOT NULL,
+    course               INTEGER NOT NULL, -- audit.CourseFlags
+    attempts             INTEGER NOT NULL,
+    seconds              INTEGER NOT NULL,
     cluster              TEXT NOT NULL,
     job_key              INTEGER NOT NULL,
     process_instance_key INTEGER NOT NULL,
     input_hash           BLOB NOT NULL,
     claim_id             TEXT NOT NULL,
+    prev                 INTEGER NOT NULL,
     retry_count          INTEGER NOT NULL,
+    max_retries          INTEGER NOT NULL,
     next_retry           INTEGER NOT NULL, -- Unix seconds, 0 for none
+    held_by              TEXT NOT NULL,
+    decided_by           TEXT NOT NULL,
     message              TEXT NOT NULL,
     variables            TEXT NOT NULL,
     detail               TEXT NOT NULL,
     hash                 BLOB NOT NULL
 ) STRICT;
 
+-- Both grow at their right edge. An index of all claims would cost a page for each record: the records of a claim are found
+-- by their links, from its row and from those that have none, which are refused decisions (7) and ends (16, 18).
 CREATE UNIQUE INDEX records_key ON records (job_key, input_hash, process_instance_key, cluster);
-CREATE INDEX records_claim ON records (claim_id);
 CREATE INDEX records_at ON records (at);
--- The last outcome of a claim is where its present round begins: it is found at once, however many records a claim has.
-CREATE INDEX records_claim_outcome ON records (claim_id) WHERE kind >= 16;
+CREATE INDEX records_claim ON records (claim_id) WHERE kind IN (7, 16, 18);
 
--- The claims that failed and have not ended, each with the time of its first record since its last end. They are found without
--- a look at those that ended, however many there are. No chain covers them: they can be made anew from the records, and a check
--- compares them with that.
-CREATE TABLE open_claims (
+-- The claims that have not ended, each with what its records add up to; see audit.State.
+CREATE TABLE claims (
     claim_id TEXT PRIMARY KEY,
-    opened   INTEGER NOT NULL -- Unix microseconds
+    state    BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Marks on records: the event is not published, the answer has not reached the broker. Both come to most records in
--- their order, so every record behind a place has the mark, and up to it only those that these tables name.
-CREATE TABLE outbox (seq INTEGER PRIMARY KEY) STRICT;
-CREATE TABLE unanswered (seq INTEGER PRIMARY KEY) STRICT;
+-- The place up to which the events of the records are published: one row.
+CREATE TABLE outbox (published INTEGER NOT NULL) STRICT;
+INSERT INTO outbox VALUES (0);
 
--- The signed end of the chain: one row; and the two places of the marks, which are not signed. No chain covers the places, so
--- they stand twice, where a check finds the one that differs.
+-- The signed end of the chain: one row.
 CREATE TABLE heads (
-    chain           INTEGER PRIMARY KEY,
-    seq             INTEGER NOT NULL,
-    hash            BLOB NOT NULL,
-    at              INTEGER NOT NULL, -- Unix microseconds
-    signature       BLOB NOT NULL,
-    published       INTEGER NOT NULL DEFAULT 0,
-    answered        INTEGER NOT NULL DEFAULT 0,
-    published_again INTEGER NOT NULL DEFAULT 0,
-    answered_again  INTEGER NOT NULL DEFAULT 0
+    chain     INTEGER PRIMARY KEY,
+    seq       INTEGER NOT NULL,
+    hash      BLOB NOT NULL,
+    at        INTEGER NOT NULL, -- Unix microseconds
+    signature BLOB NOT NULL
 ) STRICT;
 
 -- What stands for removed records: one row.
@@ -68,10 +71,6 @@ CREATE TABLE cuts (
     at        INTEGER NOT NULL, -- Unix microseconds
     signature BLOB NOT NULL
 ) STRICT;
-
--- No chain covers the marks, so they stand twice: in their tables and in these indexes.
-CREATE INDEX outbox_again ON outbox (seq);
-CREATE INDEX unanswered_again ON unanswered (seq);
 
 CREATE TRIGGER records_are_never_changed BEFORE UPDATE ON records
 BEGIN

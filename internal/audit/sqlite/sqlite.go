@@ -9,12 +9,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"sync/atomic"
 
-	_ "modernc.org/sqlite" // the driver
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -26,6 +26,9 @@ const readers = 4
 type Options struct {
 	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
 	Tenant string
+	// Key returns the store's key where Open is given none. It is called when the file is held for this process, so that of
+	// two first starts at once one makes the key. fresh reports that the store has no tables yet.
+	Key func(fresh bool) (*audit.Secret, error)
 }
 
 // store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
@@ -40,8 +43,6 @@ type store struct {
 	closed  bool
 	stored  int64 // how far the chain was at the last commit that was reported done; these need the turn
 	leading atomic.Bool
-
-	rounds, firstFailures, retried *sql.Stmt
 }
 
 // Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
@@ -56,46 +57,29 @@ func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (au
 }
 
 func (s *store) open(ctx context.Context, o Options) (err error) {
-	if err := private(s.path); err != nil {
-		return err
-	}
 	if s.place, err = hold(s.path); err != nil {
 		return err
+	}
+	if s.secret == nil {
+		if s.secret, err = o.Key(s.place.open[s.place.file].Size() == 0); err != nil {
+			return err
+		}
 	}
 	if err := makeTables(ctx, s.path); err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite", source(s.path, "ro")); err != nil {
+	if s.read, err = openPool(s.path, "ro"); err != nil {
 		return err
 	}
-	limit(s.read)
-	if err := s.checkSmall(ctx); err != nil {
+	// From here on a reader is connected, so that the log stays while the writer is opened anew.
+	if err := checkVersion(ctx, s.read); err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, s.path, s.secret); err != nil {
+	if s.writer, err = openWriter(ctx, s.path, s.secret, o.Tenant); err != nil {
 		return err
 	}
 	s.stored = s.writer.seq
-	if o.Tenant != "" {
-		if err := s.writer.settle(ctx, metaTenant, o.Tenant, audit.WrongTenant); err != nil {
-			return err
-		}
-	}
-	if err := s.place.note(s.place.file + "-wal"); err != nil {
-		return err
-	}
-	return s.prepare(ctx)
-}
-
-// prepare prepares what jobs wait for.
-func (s *store) prepare(ctx context.Context) (err error) {
-	if s.rounds, err = s.read.PrepareContext(ctx, selectRounds); err == nil {
-		s.firstFailures, err = s.read.PrepareContext(ctx, selectFirstFailures)
-	}
-	if err == nil {
-		s.retried, err = s.read.PrepareContext(ctx, selectRetried)
-	}
-	return err
+	return s.place.note(s.place.file + "-wal")
 }
 
 // OpenReadOnly opens the store of a tenant for reading, or of any where that is empty, also while a worker writes to it. It takes no
@@ -112,21 +96,36 @@ func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
 	if _, err := os.Stat(s.path); err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite", source(s.path, "ro")); err != nil {
+	if s.read, err = openPool(s.path, "ro"); err != nil {
 		return err
 	}
-	limit(s.read)
-	if err := checkVersion(ctx, s.read); err != nil {
-		return err
+	if err = checkVersion(ctx, s.read); unwritable(err) {
+		// SQLite writes beside the file in order to read it. Where nothing is there, nobody writes to the store either.
+		if log, statErr := os.Stat(s.path + "-wal"); statErr == nil && log.Size() > 0 {
+			return fmt.Errorf("SQLite must write beside the file in order to read it, and may not (%w): copy it, with its -wal, to a place of your own", err)
+		}
+		if err = s.read.Close(); err != nil {
+			return err
+		}
+		if s.read, err = openPool(s.path, "ro", "immutable=1"); err != nil {
+			return err
+		}
+		err = checkVersion(ctx, s.read)
 	}
-	stored, there, err := readMeta(ctx, s.read, metaTenant)
 	if err != nil {
 		return err
 	}
-	if there && tenant != "" && stored != tenant {
-		return audit.WrongTenant(stored, tenant)
+	stored, err := readMeta(ctx, s.read, metaTenant)
+	if err == nil && stored != "" && tenant != "" && stored != tenant {
+		err = audit.WrongTenant(stored, tenant)
 	}
-	return s.prepare(ctx)
+	return err
+}
+
+// unwritable reports whether SQLite could not make the files that it needs beside the store.
+func unwritable(err error) bool {
+	fault, is := errors.AsType[*driver.Error](err)
+	return is && (fault.Code()&0xff == lib.SQLITE_CANTOPEN || fault.Code()&0xff == lib.SQLITE_READONLY)
 }
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
@@ -139,11 +138,6 @@ func (s *store) Close() error {
 	}
 	s.closed = true
 	var errs []error
-	for _, question := range []*sql.Stmt{s.rounds, s.firstFailures, s.retried} {
-		if question != nil {
-			errs = append(errs, question.Close())
-		}
-	}
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
 	}
@@ -184,7 +178,7 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 
 // commit is write; the caller must have the turn. It fails where the file is not in its place after the transaction: what that has
 // stored is then in a file that the next process does not open.
-func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) (err error) {
+func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
 	if s.writer == nil {
 		if err := s.reopen(ctx); err != nil {
 			return err
@@ -207,7 +201,7 @@ func (s *store) reopen(ctx context.Context) error {
 	if err := s.place.check(); err != nil {
 		return err
 	}
-	w, err := openWriter(ctx, s.path, s.secret)
+	w, err := openWriter(ctx, s.path, s.secret, "")
 	if err != nil {
 		return err
 	}
@@ -227,37 +221,26 @@ func (s *store) failed(err error) error {
 	return fmt.Errorf("audit store %s: %w", s.path, err)
 }
 
-// private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite gives those
-// the same mode when it makes them. It makes none next to the log of one that is lost.
-func private(path string) error {
-	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", path)
+// source is the driver's name for the file. The parameters are SQLite's own, or pragmas such as "synchronous(FULL)".
+func source(path, mode string, parameters ...string) string {
+	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)"}}
+	for _, p := range parameters {
+		if p == "immutable=1" {
+			query.Set("immutable", "1")
+		} else {
+			query.Add("_pragma", p)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		return f.Close()
-	}
-	if !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	for _, file := range []string{path, path + "-wal", path + "-shm"} {
-		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// source is the driver's name for the file.
-func source(path, mode string, pragmas ...string) string {
-	query := url.Values{"mode": {mode}, "_pragma": append([]string{"busy_timeout(1000)"}, pragmas...)}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String()
 }
 
-// limit bounds the readers.
-func limit(db *sql.DB) {
+// openPool opens the connections of the readers.
+func openPool(path, mode string, parameters ...string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", source(path, mode, parameters...))
+	if err != nil {
+		return nil, err
+	}
 	db.SetMaxOpenConns(readers)
 	db.SetMaxIdleConns(readers)
+	return db, nil
 }

@@ -3,12 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
-	sqlite "modernc.org/sqlite"
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -21,27 +22,27 @@ type writer struct {
 	secret *audit.Secret
 	db     *sql.DB
 	conn   *sql.Conn
-	stmts  map[string]driver.Stmt
+	stmts  map[string]*sql.Stmt
+	args   []any // of the next statement, reused
 
 	seq  int64
 	last audit.Hash
-	// published and answered are the places up to which records have lost these marks; see marks.
-	published, answered int64
-	// args are what the next statement is given, named what the driver is; both are reused.
-	args  []any
-	named []driver.NamedValue
 }
 
-func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
-	// secure_delete: what a purge removes is to be gone from the file too, and not only from its tables. It must be
-	// on all the time, for rows that move within the file leave copies of themselves behind.
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)"))
+// openWriter opens the connection that writes. A new store is noted as one of the tenant.
+//
+// secure_delete: what a purge removes is to be gone from the file too, and not only from its tables. It must be on all the
+// time, for rows that move within the file leave copies of themselves behind. temp_store: else an insert of many rows
+// journals its pages in a file.
+func openWriter(ctx context.Context, path string, secret *audit.Secret, tenant string) (*writer, error) {
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)",
+		"temp_store(MEMORY)", "wal_autocheckpoint(4000)"))
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{secret: secret, db: db, stmts: map[string]driver.Stmt{}}
+	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
 	if w.conn, err = db.Conn(ctx); err == nil {
-		err = w.load(ctx)
+		err = w.load(ctx, tenant)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -63,50 +64,46 @@ func (w *writer) close() error {
 // keepLog has SQLite remove no log when the writer is closed: at its name may be another file's.
 func (w *writer) keepLog() {
 	_ = w.conn.Raw(func(c any) error {
-		_, err := c.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+		_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
 		return err
 	})
 }
 
-// load reads where the chain ends. Signing a new head over an end that the last one does not name would hide that
-// records were cut off or added.
-func (w *writer) load(ctx context.Context) error {
-	if err := w.settle(ctx, metaKey, w.secret.Public().ID(), audit.WrongKey); err != nil {
+// load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last one does not
+// name would hide that records were cut off or added.
+func (w *writer) load(ctx context.Context, tenant string) error {
+	key, err := readMeta(ctx, w.conn, metaKey)
+	if err != nil {
 		return err
 	}
-	err := w.conn.QueryRowContext(ctx, "SELECT published, answered FROM heads").Scan(&w.published, &w.answered)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
+	if key == "" {
+		err := w.transact(ctx, func(ctx context.Context, w *writer) error {
+			chain := audit.NewChain(chainNumber)
+			return errors.Join(w.setMeta(ctx, metaKey, w.secret.Public().ID()), w.setMeta(ctx, metaTenant, tenant), w.setHead(ctx, chain))
+		})
+		if err != nil {
+			return err
+		}
+	} else if given := w.secret.Public().ID(); key != given {
+		return audit.WrongKey(key, given)
 	}
+	if stored, err := readMeta(ctx, w.conn, metaTenant); err != nil || stored != "" && tenant != "" && stored != tenant {
+		return errors.Join(err, audit.WrongTenant(stored, tenant))
+	}
+	w.last = audit.NewChain(chainNumber).Last()
 	var hash []byte
 	err = w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM cuts ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		w.last = audit.NewChain(chainNumber).Last()
-	} else if err != nil {
-		return err
-	} else {
+	if err == nil {
 		copy(w.last[:], hash)
+	} else if !errors.Is(err, sql.ErrNoRows) {
+		return err
 	}
-	heads, err := collect(ctx, w.conn, scanHead, selectHeads)
-	if err != nil || len(heads) == 0 {
+	heads, _, err := ends(ctx, w.conn)
+	if err != nil {
 		return err
 	}
 	if h := heads[0]; h.Seq != w.seq || h.Hash != w.last || !w.secret.Public().CheckHead(h) {
-		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, ID: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
-	}
-	return nil
-}
-
-// settle notes what a new store is made with, by its name in meta, and compares that of an old one.
-func (w *writer) settle(ctx context.Context, name, given string, wrong func(store, given string) error) error {
-	stored, there, err := readMeta(ctx, w.conn, name)
-	switch {
-	case err != nil:
-		return err
-	case !there:
-		return w.exec(ctx, noteMeta, name, given)
-	case stored != given:
-		return wrong(stored, given)
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
 	}
 	return nil
 }
@@ -121,43 +118,12 @@ func (w *writer) transact(ctx context.Context, do func(context.Context, *writer)
 	return w.exec(ctx, "COMMIT")
 }
 
-// exec runs a statement that is prepared when it is first used. It asks the driver itself, as query does: the arguments
-// are int64, string, []byte or nil already, and database/sql would look at each of them and copy all.
-func (w *writer) exec(ctx context.Context, query string, args ...any) error {
-	return w.conn.Raw(func(c any) error {
-		stmt, err := w.stmt(ctx, c, query)
-		if err != nil {
-			return err
-		}
-		w.named = named(w.named, args)
-		_, err = stmt.(driver.StmtExecContext).ExecContext(ctx, w.named)
-		clear(args) // not to keep a batch's texts until the next one
-		clear(w.named)
-		return err
-	})
-}
-
-// query likewise calls visit with each row of the answer.
-func (w *writer) query(ctx context.Context, query string, visit func(*reader) error, args ...any) error {
-	return w.conn.Raw(func(c any) error {
-		stmt, err := w.stmt(ctx, c, query)
-		if err != nil {
-			return err
-		}
-		w.named = named(w.named, args)
-		rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, w.named)
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, visit)
-	})
-}
-
-func (w *writer) stmt(ctx context.Context, c any, query string) (driver.Stmt, error) {
+// stmt returns a statement that is prepared when it is first used.
+func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	stmt := w.stmts[query]
 	if stmt == nil {
 		var err error
-		if stmt, err = c.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
+		if stmt, err = w.conn.PrepareContext(ctx, query); err != nil {
 			return nil, fmt.Errorf("%.40s: %w", query, err)
 		}
 		w.stmts[query] = stmt
@@ -165,32 +131,187 @@ func (w *writer) stmt(ctx context.Context, c any, query string) (driver.Stmt, er
 	return stmt, nil
 }
 
-// maxChunk is the most records that one statement inserts. Statements are prepared for its powers of two only.
-const maxChunk = 64
-
-// chunk returns how many of the next n records are inserted at once.
-func chunk(n int) int {
-	size := maxChunk
-	for size > n {
-		size /= 2
+func (w *writer) exec(ctx context.Context, query string, args ...any) error {
+	stmt, err := w.stmt(ctx, query)
+	if err == nil {
+		_, err = stmt.ExecContext(ctx, args...)
 	}
-	return size
+	clear(args) // not to keep a batch's texts until the next one
+	return err
 }
+
+// Append implements [audit.Store].
+func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	b := audit.NewBatch(entries)
+	err := s.write(ctx, func(ctx context.Context, w *writer) error {
+		if err := errors.Join(w.look(ctx, b)); err != nil {
+			return err
+		}
+		chain := audit.ChainAt(chainNumber, w.seq, w.last)
+		b.Place(chain, func() int64 { return chain.Seq() + 1 })
+		if len(b.Fresh()) == 0 {
+			return nil
+		}
+		if err := w.insert(ctx, b); err != nil {
+			return err
+		}
+		w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
+		return w.setHead(ctx, chain)
+	})
+	if err != nil {
+		return nil, refused(err)
+	}
+	return b.Results(), nil
+}
+
+// refused marks errors that are about what is in a record, and not about the store.
+func refused(err error) error {
+	if fault, ok := errors.AsType[*driver.Error](err); ok {
+		switch fault.Code() & 0xff { // without the extended part
+		case lib.SQLITE_CONSTRAINT, lib.SQLITE_MISMATCH, lib.SQLITE_TOOBIG:
+			return fmt.Errorf("%w: %w", audit.ErrRefused, err)
+		}
+	}
+	return err
+}
+
+// look reads what is stored of the batch's jobs and claims.
+func (w *writer) look(ctx context.Context, b *audit.Batch) error {
+	err := each(w, ctx, b.Jobs(), selectJobs, func(rows *sql.Rows) error {
+		var r audit.Record
+		err := scan(rows, &r)
+		b.HasRecord(r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return each(w, ctx, b.Claims(), selectClaims, func(rows *sql.Rows) error {
+		var claim string
+		var row []byte
+		if err := rows.Scan(&claim, &row); err != nil {
+			return err
+		}
+		state, err := w.secret.ReadState(claim, row)
+		b.HasRow(claim, state, err)
+		return nil
+	})
+}
+
+// each asks about the values, many at a time, and calls visit with each row of the answers. What is left of a statement's
+// values is NULL, which no job and no claim is.
+func each[T any](w *writer, ctx context.Context, values []T, queries map[int]string, visit func(*sql.Rows) error) error {
+	for len(values) > 0 {
+		n := 1
+		for n < len(values) && n < maxRows {
+			n *= 2
+		}
+		args := w.args[:0]
+		for i := range n {
+			if i < len(values) {
+				args = append(args, values[i])
+			} else {
+				args = append(args, nil)
+			}
+		}
+		values, w.args = values[min(n, len(values)):], args
+		stmt, err := w.stmt(ctx, queries[n])
+		if err != nil {
+			return err
+		}
+		rows, err := stmt.QueryContext(ctx, args...)
+		if err != nil {
+			return err
+		}
+		if err := visitAll(rows, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert writes what is new.
+func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
+	err := write(w, ctx, b.Fresh(), insertRecords, recordArgs)
+	if err != nil {
+		return err
+	}
+	added, changed, ended := b.Rows()
+	err = write(w, ctx, append(added, changed...), insertClaims, func(args []any, claim string) []any {
+		return append(args, claim, w.secret.SealState(claim, b.State(claim)))
+	})
+	for _, claim := range ended {
+		if err == nil {
+			err = w.exec(ctx, "DELETE FROM claims WHERE claim_id = ?", claim)
+		}
+	}
+	return err
+}
+
+// write inserts rows, many at a time.
+func write[T any](w *writer, ctx context.Context, all []T, queries map[int]string, argsOf func([]any, T) []any) error {
+	for len(all) > 0 {
+		n := maxRows
+		for n > len(all) {
+			n /= 2
+		}
+		args := w.args[:0]
+		for _, one := range all[:n] {
+			args = argsOf(args, one)
+		}
+		all, w.args = all[n:], args
+		if err := w.exec(ctx, queries[n], args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) setHead(ctx context.Context, chain *audit.Chain) error {
+	h := w.secret.Head(chain, time.Now())
+	return w.exec(ctx, "INSERT OR REPLACE INTO heads ("+headColumns+") VALUES (?, ?, ?, ?, ?)",
+		h.Chain, h.Seq, h.Hash[:], h.At.UnixMicro(), h.Signature)
+}
+
+// maxRows is the most rows of one statement. Statements are prepared for its powers of two only: many rows at a time cost
+// two thirds of one at a time.
+const maxRows = 64
 
 // repeated returns a statement for each power of two of rows that there may be.
 func repeated(head, row, tail string) map[int]string {
 	texts := map[int]string{}
-	for n := 1; n <= maxChunk; n *= 2 {
+	for n := 1; n <= maxRows; n *= 2 {
 		texts[n] = head + strings.Repeat(", "+row, n)[2:] + tail
 	}
 	return texts
 }
 
 var (
-	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
-	// A join with a table of values, because SQLite would build an index of an IN list each time, and parse a JSON array.
-	selectKeys = repeated("SELECT "+keyColumns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1")
+	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "("+strings.Repeat(",?", strings.Count(columns, ",")+1)[1:]+")", "")
+	insertClaims  = repeated("INSERT INTO claims (claim_id, state) VALUES ", "(?,?)", " ON CONFLICT DO UPDATE SET state = excluded.state")
+	// Joins with a table of values, because SQLite would build an index of an IN list each time.
+	selectJobs   = repeated("SELECT "+columns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1")
+	selectClaims = repeated("SELECT claim_id, state FROM (VALUES ", "(?)", ") AS asked CROSS JOIN claims ON claim_id = asked.column1")
 )
 
-// keyColumns are those of a storedKey.
-const keyColumns = "seq, cluster, job_key, process_instance_key, input_hash"
+// The table meta holds what the store knows about itself, by name.
+const (
+	metaKey    = "key"    // the ID of the store's key
+	metaTenant = "tenant" // the tenant that the store was made for
+	metaProbe  = "probe"  // when the store was probed last
+	metaQueue  = "queue"  // since when the events are published
+)
+
+func (w *writer) setMeta(ctx context.Context, name, value string) error {
+	return w.exec(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", name, value)
+}
+
+// Probe implements [audit.Store].
+func (s *store) Probe(ctx context.Context) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		return w.setMeta(ctx, metaProbe, time.Now().UTC().Format(time.RFC3339Nano))
+	})
+}

@@ -22,9 +22,8 @@ import (
 type Config struct {
 	// Brokers are host:port.
 	Brokers []string
-	// User is empty if the brokers require none. SASL is then ignored.
-	User, Password string
-	SASL           Mechanism
+	// User is empty if the brokers require none. SASL, a name of [Mechanisms], is then ignored.
+	User, Password, SASL string
 	// TLS is nil for plaintext.
 	TLS *tls.Config
 	// Topic takes all events. If it does not exist, the brokers may create it, unless KeepOut is set.
@@ -32,77 +31,64 @@ type Config struct {
 	KeepOut bool
 }
 
-// Mechanism is a SASL mechanism, by its name in URLs.
-type Mechanism string
+// Mechanisms are the SASL mechanisms by their names in URLs, the usual one first. PLAIN shows the password to
+// the broker, SCRAM does not.
+func Mechanisms() []string { return []string{"scram-sha-512", "scram-sha-256", "plain"} }
 
-// The mechanisms. PLAIN shows the password to the broker, SCRAM does not.
-const (
-	Plain       Mechanism = "plain"
-	ScramSHA256 Mechanism = "scram-sha-256"
-	ScramSHA512 Mechanism = "scram-sha-512"
-)
-
-// pingTimeout bounds a ping, which shows why a broker is lost, or that it is back.
+// pingTimeout bounds a ping, which shows why no broker can be reached.
 const pingTimeout = 3 * time.Second
 
-// Publisher is an [events.Publisher]. It is made by [Open] and is for one goroutine at a time.
-type Publisher struct {
-	config Config
+var errUnanswered = errors.New("kafka did not acknowledge in time")
+
+// publisher is for one goroutine at a time.
+type publisher struct {
+	topic  string
 	client *kgo.Client
-	lost   bool // nothing was acknowledged last time, or yet
 }
 
 // Open makes a publisher. It does not wait for the brokers, which may come later.
-func Open(config Config) (events.Publisher, error) {
-	options := append(connection(config),
-		kgo.DefaultProduceTopic(config.Topic),
+func Open(c Config) (events.Publisher, error) {
+	options := []kgo.Opt{
+		kgo.SeedBrokers(c.Brokers...), kgo.ClientID("analyze-retry"), kgo.DialTimeout(pingTimeout),
+		kgo.DefaultProduceTopic(c.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
 		kgo.ProducerLinger(0),              // events come in batches already
 		// The relay sends again what was given up, and a consumer recognizes a repeat by its ID.
 		kgo.AllowIdempotentProduceCancellation(),
-	)
-	if !config.KeepOut {
+	}
+	if c.TLS != nil {
+		options = append(options, kgo.DialTLSConfig(c.TLS))
+	}
+	if c.User != "" {
+		options = append(options, kgo.SASL(mechanism(c)))
+	}
+	if !c.KeepOut {
 		options = append(options, kgo.AllowAutoTopicCreation())
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("set up Kafka: %w", err)
 	}
-	return &Publisher{config: config, client: client, lost: true}, nil
+	return &publisher{topic: c.Topic, client: client}, nil
 }
 
-// connection returns the options by which the brokers are reached.
-func connection(config Config) []kgo.Opt {
-	options := []kgo.Opt{kgo.SeedBrokers(config.Brokers...), kgo.ClientID("analyze-retry"), kgo.DialTimeout(pingTimeout)}
-	if config.TLS != nil {
-		options = append(options, kgo.DialTLSConfig(config.TLS))
-	}
-	if config.User != "" {
-		options = append(options, kgo.SASL(mechanism(config)))
-	}
-	return options
-}
-
-func mechanism(config Config) sasl.Mechanism {
-	login := scram.Auth{User: config.User, Pass: config.Password}
-	switch config.SASL {
-	case Plain:
-		return plain.Auth{User: config.User, Pass: config.Password}.AsMechanism()
-	case ScramSHA256:
+func mechanism(c Config) sasl.Mechanism {
+	login := scram.Auth{User: c.User, Pass: c.Password}
+	switch c.SASL {
+	case "plain":
+		return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism()
+	case "scram-sha-256":
 		return login.AsSha256Mechanism()
-	case ScramSHA512:
+	default:
+		return login.AsSha512Mechanism()
 	}
-	return login.AsSha512Mechanism()
 }
 
 // Publish implements [events.Publisher].
-func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
-	if p.lost { // a ping fails soon, and with the reason
-		if err := p.ping(ctx); err != nil {
-			return slices.Repeat([]error{err}, len(batch))
-		}
+func (p *publisher) Publish(ctx context.Context, batch []events.Event) []error {
+	if err := p.ping(ctx); err != nil { // it fails soon, and with the reason
+		return slices.Repeat([]error{err}, len(batch))
 	}
-	errs := slices.Repeat([]error{errUnanswered}, len(batch))
 	type result struct {
 		event int
 		err   error
@@ -111,12 +97,11 @@ func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
 	for i := range batch {
 		p.client.Produce(ctx, record(&batch[i]), func(_ *kgo.Record, err error) { results <- result{i, err} })
 	}
-	p.lost = true
+	errs := slices.Repeat([]error{errUnanswered}, len(batch))
 	for range batch {
 		select {
 		case r := <-results:
-			errs[r.event] = p.explain(r.err, &batch[r.event])
-			p.lost = p.lost && r.err != nil
+			errs[r.event] = p.explain(r.err)
 		case <-ctx.Done():
 			return errs
 		}
@@ -124,7 +109,7 @@ func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
 	return errs
 }
 
-func (p *Publisher) ping(ctx context.Context) error {
+func (p *publisher) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	if err := p.client.Ping(ctx); err != nil {
@@ -133,24 +118,20 @@ func (p *Publisher) ping(ctx context.Context) error {
 	return nil
 }
 
-var errUnanswered = errors.New("kafka did not acknowledge in time")
-
 func record(e *events.Event) *kgo.Record {
-	return &kgo.Record{
-		Key: []byte(e.Key), Value: e.JSON,
-		Headers: []kgo.RecordHeader{{Key: "content-type", Value: []byte(events.ContentType)}},
-	}
+	contentType := kgo.RecordHeader{Key: "content-type", Value: []byte(events.ContentType)}
+	return &kgo.Record{Key: []byte(e.Key), Value: e.JSON, Headers: []kgo.RecordHeader{contentType}}
 }
 
 // explain returns the error for a result of producing.
-func (p *Publisher) explain(err error, e *events.Event) error {
+func (p *publisher) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.InvalidRecord):
-		return fmt.Errorf("kafka, %d bytes: %w: %w", len(e.JSON), err, events.ErrRefused)
+	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.InvalidRecord):
+		return fmt.Errorf("kafka: %w: %w", err, events.ErrRefused)
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return fmt.Errorf("kafka: the topic %s is not there; make it: %w", p.config.Topic, err)
+		return fmt.Errorf("kafka: the topic %s is not there; make it: %w", p.topic, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return errUnanswered
 	default:
@@ -159,7 +140,7 @@ func (p *Publisher) explain(err error, e *events.Event) error {
 }
 
 // Close implements [events.Publisher].
-func (p *Publisher) Close() error {
+func (p *publisher) Close() error {
 	p.client.Close()
 	return nil
 }

@@ -29,6 +29,16 @@ func TestATopicOfOthersIsNeverMade(t *testing.T) {
 	}
 }
 
+func TestOnlyAnEventThatIsTooLargeIsRefused(t *testing.T) {
+	batch := eventstest.Batch(t, 5)
+	batch[2].JSON = []byte(`"` + strings.Repeat("x", 2<<20) + `"`)
+	for i, err := range eventstest.StartKafka(t).Open(t, "large").Publish(t.Context(), batch) {
+		if errors.Is(err, events.ErrRefused) != (i == 2) || err != nil && i != 2 {
+			t.Errorf("event %d: %v", i, err)
+		}
+	}
+}
+
 // A producer that is not idempotent has no number (-1), and what it sends again may overtake or double. One that is waits for every
 // replica's acknowledgement: franz-go takes no other together with it.
 func TestThePublisherIsIdempotent(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"regexp"
@@ -19,154 +18,145 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// schemes are the schemes of URLs, with the port for hosts without one.
-var schemes = map[string]string{
-	"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093",
+// kinds are the queues by the scheme of their URL, with the port for hosts without one and what the query may
+// hold.
+var kinds = map[string]struct {
+	port       string
+	parameters []string
+}{
+	"amqp":      {"5672", []string{"create", "exchange", "insecure", "queue"}},
+	"amqps":     {"5671", []string{"ca", "create", "exchange", "queue"}},
+	"kafka":     {"9092", []string{"create", "insecure", "sasl", "topic"}},
+	"kafka+tls": {"9093", []string{"ca", "create", "sasl", "topic"}},
 }
 
-const allowed = "amqp://, amqps://, kafka:// or kafka+tls://"
+// name matches what exchanges, queues and topics may be called. It leaves out what has a meaning of its own
+// in the queue.
+var name = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
 
-// Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names everything that
-// is wrong with the URL, one fault a line, and shows neither user nor password.
+// Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names
+// everything that is wrong with the URL, one fault a line, and shows neither user nor password.
 //
-//	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events    amqps://... with TLS
-//	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512    kafka+tls://... with TLS
+//	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events
+//	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512
 //
-// Both take create=false, if the worker may not create the queue, ca=FILE, for certificate authorities instead of the
-// system's, and insecure=true, which lets a password go in plaintext to a host that is not loopback.
+// With TLS they are amqps:// and kafka+tls://, and take ca=FILE, for certificate authorities instead of the
+// system's. All take create=false, if the worker may not create the queue. Without TLS insecure=true lets a
+// password go in plaintext to a host that is not loopback.
 func Open(raw string) (events.Publisher, error) {
-	u, err := parse(raw)
+	a, err := parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	secure, keepOut, insecure := u.tls(), !u.flag("create", true), u.flag("insecure", false)
-	if u.user != "" && secure == nil && !insecure && !u.loopback() {
-		u.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
+	secure, keepOut := a.tls(), a.choice("create", "true", "false") == "false"
+	insecure := a.choice("insecure", "false", "true") == "true"
+	if a.user != "" && secure == nil && !insecure && !a.loopback() {
+		a.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
 	}
-	switch u.Scheme {
-	case "amqp", "amqps":
-		if len(u.hosts) > 1 {
-			u.fault("one host only, a load balancer where there are several")
+	if strings.HasPrefix(a.scheme, "amqp") {
+		c := rabbitmq.Config{
+			Address: a.hosts[0], User: a.user, Password: a.password, TLS: secure,
+			VirtualHost: cmp.Or(strings.TrimPrefix(a.path, "/"), "/"),
+			Exchange:    a.name("exchange"), Queue: a.name("queue"), KeepOut: keepOut,
 		}
-		if u.user == "" {
-			u.fault("a user and a password are needed")
+		if len(a.hosts) > 1 {
+			a.fault("one host only, a load balancer where there are several")
 		}
-		config := rabbitmq.Config{
-			Address: u.hosts[0], User: u.user, Password: u.password, VirtualHost: u.virtualHost(), TLS: secure,
-			Exchange: u.name("exchange", "analyze-retry.events", plainName), Queue: u.name("queue", "analyze-retry.events", plainName), KeepOut: keepOut,
+		if a.user == "" {
+			a.fault("a user and a password are needed")
 		}
-		if err := u.check(u.Path); err != nil {
-			return nil, err
+		if len(a.faults) > 0 {
+			return nil, errors.Join(a.faults...)
 		}
-		return rabbitmq.New(config), nil
-	default:
-		config := kafka.Config{
-			Brokers: u.hosts, User: u.user, Password: u.password, TLS: secure,
-			Topic: u.name("topic", "analyze-retry.events", topicName), SASL: u.mechanism(), KeepOut: keepOut,
-		}
-		if err := u.check(""); err != nil {
-			return nil, err
-		}
-		return kafka.Open(config)
+		return rabbitmq.Open(c), nil
 	}
+	c := kafka.Config{
+		Brokers: a.hosts, User: a.user, Password: a.password, TLS: secure,
+		SASL: a.choice("sasl", kafka.Mechanisms()...), Topic: a.name("topic"), KeepOut: keepOut,
+	}
+	if strings.Trim(a.path, "/") != "" {
+		a.fault("a path is for amqp:// only")
+	}
+	if len(a.faults) > 0 {
+		return nil, errors.Join(a.faults...)
+	}
+	return kafka.Open(c)
 }
 
-// What names may hold. All leave out what has a meaning of its own in the queue.
-var (
-	plainName = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,255}$`)
-	topicName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
-)
-
-// address is a URL. Its methods collect what is wrong with it.
+// address is a URL in its parts. Its methods collect what is wrong with it.
 type address struct {
-	connurl.URL
-	user, password string
-	hosts          []string // host:port
-	query          map[string]string
-	known          []string // names that the query may hold
-	faults         []error
+	scheme, user, password, path string
+	hosts                        []string // host:port
+	query                        url.Values
+	faults                       []error
 }
 
+// parse takes a URL apart. Its errors repeat nothing of it, as any part may be one of a password.
 func parse(raw string) (*address, error) {
-	u, err := connurl.Parse(raw)
-	port, known := schemes[u.Scheme]
+	scheme, rest, _ := strings.Cut(raw, "://")
+	kind, known := kinds[scheme]
 	if !known {
-		return nil, errors.New("must begin with " + allowed)
+		return nil, errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://")
 	}
-	parameters, queryErr := u.Parameters()
-	if err = cmp.Or(err, queryErr); err != nil {
-		return nil, err
+	at := strings.LastIndex(rest, "@") + 1
+	login, place := rest[:at], rest[at:]
+	if strings.ContainsAny(strings.TrimSuffix(login, "@"), "@/?") || strings.Contains(rest, "#") {
+		return nil, errors.New("holds an @, a #, or a / or ? before the @, that is part of a user, a password " +
+			"or a name: write it as %40, %23, %2F or %3F")
 	}
-	if len(u.Hosts) == 0 {
-		return nil, errors.New("names no host")
-	}
-	a := &address{URL: u, query: map[string]string{}}
-	a.user, a.password = u.Login()
-	for _, p := range parameters {
-		a.query[p[0]] = p[1]
-	}
-	for _, host := range u.Hosts {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+	a := &address{scheme: scheme}
+	end := strings.IndexAny(place+"/", "/?")
+	for host := range strings.SplitSeq(place[:end], ",") { // net/url knows one host
+		u, err := url.Parse(scheme + "://" + login + host + place[end:])
+		if err != nil {
+			return nil, errors.New("has a host or a port that is none, or a character to be written as %XX")
 		}
-		a.hosts = append(a.hosts, host)
+		if u.Hostname() == "" {
+			return nil, errors.New("names no host")
+		}
+		if a.query, err = url.ParseQuery(u.RawQuery); err != nil {
+			return nil, errors.New("has a query that is not name=value&name=value")
+		}
+		a.user, a.path = u.User.Username(), u.Path
+		a.password, _ = u.User.Password()
+		a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), kind.port)))
+	}
+	for parameter, values := range a.query {
+		if !slices.Contains(kind.parameters, parameter) || len(values) > 1 {
+			a.fault("holds a name in its query twice, or one that is not known; allowed with " + scheme + "://: " +
+				strings.Join(kind.parameters, ", "))
+		}
 	}
 	return a, nil
 }
 
 func (a *address) fault(text string) { a.faults = append(a.faults, errors.New(text)) }
 
-func (a *address) get(name string) (value string, given bool) {
-	a.known = append(a.known, name)
-	value, given = a.query[name]
-	return value, given
-}
-
-func (a *address) name(name, otherwise string, form *regexp.Regexp) string {
-	value, given := a.get(name)
-	if !given {
-		return otherwise
-	}
-	if !form.MatchString(value) {
-		a.fault(fmt.Sprintf("%s must match %s", name, form))
+// choice returns the value of a parameter, or the first of those that it may have.
+func (a *address) choice(parameter string, allowed ...string) string {
+	value := cmp.Or(a.query.Get(parameter), allowed[0])
+	if !slices.Contains(allowed, value) {
+		a.fault(parameter + " must be " + strings.Join(allowed, " or "))
 	}
 	return value
 }
 
-func (a *address) flag(name string, otherwise bool) bool {
-	value, given := a.get(name)
-	if !given {
-		return otherwise
+// name returns a parameter that is the name of an exchange, a queue or a topic.
+func (a *address) name(parameter string) string {
+	value := cmp.Or(a.query.Get(parameter), "analyze-retry.events")
+	if !name.MatchString(value) {
+		a.fault(parameter + " must match " + name.String())
 	}
-	if value != "true" && value != "false" {
-		a.fault(name + " must be true or false")
-	}
-	return value == "true"
-}
-
-func (a *address) mechanism() kafka.Mechanism {
-	value, given := a.get("sasl")
-	if !given {
-		return kafka.ScramSHA512
-	}
-	m := kafka.Mechanism(value)
-	if !slices.Contains([]kafka.Mechanism{kafka.Plain, kafka.ScramSHA256, kafka.ScramSHA512}, m) {
-		a.fault("sasl must be plain, scram-sha-256 or scram-sha-512")
-	}
-	return m
+	return value
 }
 
 // tls returns nil if the scheme is one without TLS.
 func (a *address) tls() *tls.Config {
-	file, given := a.get("ca")
-	if a.Scheme == "amqp" || a.Scheme == "kafka" {
-		if given {
-			a.fault("ca is for TLS only: amqps:// or kafka+tls://")
-		}
+	if a.scheme == "amqp" || a.scheme == "kafka" {
 		return nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if given {
+	if file := a.query.Get("ca"); file != "" {
 		var err error
 		if config.RootCAs, err = readfile.Authorities(file); err != nil {
 			a.fault("ca must be the path of a readable PEM file with certificates")
@@ -180,25 +170,4 @@ func (a *address) loopback() bool {
 		host, _, _ := net.SplitHostPort(hostPort)
 		return !connurl.IsLoopback(host)
 	})
-}
-
-// virtualHost returns the path, as in every AMQP URL: none is "/", and "/" itself is written %2F.
-func (a *address) virtualHost() string {
-	name, _ := url.PathUnescape(strings.TrimPrefix(a.Path, "/")) // connurl has checked the escapes
-	return cmp.Or(name, "/")
-}
-
-// check returns what is wrong with the URL. It may have this path and the names in its query that were looked up.
-func (a *address) check(path string) error {
-	if a.Path != path && a.Path != "/" {
-		a.fault("a path is for amqp:// only")
-	}
-	slices.Sort(a.known)
-	for name := range a.query {
-		if !slices.Contains(a.known, name) {
-			// The name is not repeated: it may be the end of a password with a ? in it.
-			a.fault("holds a name in its query that is not known; allowed: " + strings.Join(a.known, ", "))
-		}
-	}
-	return errors.Join(a.faults...)
 }

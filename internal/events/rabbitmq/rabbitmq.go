@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -23,22 +24,17 @@ type Config struct {
 	VirtualHost    string
 	// TLS is nil for plaintext.
 	TLS *tls.Config
-	// Exchange is a topic exchange; an event's type is its routing key. Queue is bound to it for all types. Both are
-	// durable. If they do not exist, they are created, unless KeepOut is set.
+	// Exchange is a topic exchange; an event's type is its routing key. Queue is bound to it for all types.
+	// Both are durable. If they do not exist, they are created, unless KeepOut is set.
 	Exchange, Queue string
 	KeepOut         bool
 }
 
-const (
-	// heartbeat finds a dead connection within twice this time.
-	heartbeat = 10 * time.Second
-	// maxUnconfirmed is how many messages may wait for their confirmation. Returned ones are kept until then.
-	maxUnconfirmed = 256
-)
+// heartbeat finds a dead connection within twice this time.
+const heartbeat = 10 * time.Second
 
-// Publisher is an [events.Publisher]. It is made by [New], connects when it is first used and again after every fault,
-// and is for one goroutine at a time.
-type Publisher struct {
+// publisher connects when it is first used and again after every fault, and is for one goroutine at a time.
+type publisher struct {
 	config  Config
 	raw     net.Conn // of conn, closed to end what hangs
 	conn    *amqp.Connection
@@ -48,59 +44,40 @@ type Publisher struct {
 	returned chan amqp.Return
 }
 
-// New makes a publisher.
-func New(config Config) *Publisher { return &Publisher{config: config} }
+// Open makes a publisher. It does not wait for the broker, which may come later.
+func Open(config Config) events.Publisher { return &publisher{config: config} }
 
 // Publish implements [events.Publisher].
-func (p *Publisher) Publish(ctx context.Context, batch []events.Event) []error {
-	var errs []error
-	for part := range slices.Chunk(batch, maxUnconfirmed) {
-		errs = append(errs, p.publish(ctx, part)...)
-	}
-	return errs
-}
-
-func (p *Publisher) publish(ctx context.Context, batch []events.Event) []error {
-	if err := p.connect(ctx); err != nil {
-		return slices.Repeat([]error{err}, len(batch))
-	}
-	errs := make([]error, len(batch))
-	p.send(ctx, batch, errs)
-	p.collectReturned(batch, errs)
-	if ctx.Err() == nil && !p.channel.IsClosed() {
-		return errs
-	}
-	reason := p.closeReason()
-	p.disconnect()
-	if closed, ok := errors.AsType[*amqp.Error](reason); !ok || closed.Code != amqp.PreconditionFailed {
-		return errs
-	}
-	// One message that is too large makes the broker close the channel and forget the whole batch.
-	if len(batch) == 1 {
-		return []error{fmt.Errorf("%w: %w", reason, events.ErrRefused)}
-	}
-	for i := range batch {
-		if errs[i] != nil {
-			errs[i] = p.publish(ctx, batch[i:i+1])[0]
+func (p *publisher) Publish(ctx context.Context, batch []events.Event) []error {
+	if p.channel == nil || p.channel.IsClosed() {
+		if err := p.connect(ctx); err != nil {
+			_ = p.Close()
+			return slices.Repeat([]error{err}, len(batch))
 		}
+	}
+	errs := p.send(ctx, batch)
+	p.collectReturned(batch, errs)
+	if ctx.Err() != nil || p.channel.IsClosed() {
+		_ = p.Close()
 	}
 	return errs
 }
 
 // send sends the batch and awaits its confirmations.
-func (p *Publisher) send(ctx context.Context, batch []events.Event, errs []error) {
+func (p *publisher) send(ctx context.Context, batch []events.Event) []error {
 	// A broker that is short of memory or disk stops reading, and a write then hangs.
 	raw := p.raw
 	defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
+	errs := make([]error, len(batch))
 	confirmations := make([]*amqp.DeferredConfirmation, len(batch))
 	for i := range batch {
-		confirmations[i], errs[i] = p.channel.PublishWithDeferredConfirm(p.config.Exchange, batch[i].Type, true, false, message(&batch[i]))
-		if errs[i] != nil {
-			errs[i] = fmt.Errorf("RabbitMQ: %w", errs[i])
-		}
+		confirmations[i], errs[i] = p.channel.PublishWithDeferredConfirm(
+			p.config.Exchange, batch[i].Type, true, false, message(&batch[i]))
 	}
+	lost := sync.OnceValue(p.whyClosed)
 	for i, confirmation := range confirmations {
 		if errs[i] != nil {
+			errs[i] = fmt.Errorf("RabbitMQ: %w", errs[i])
 			continue
 		}
 		acked, err := confirmation.WaitContext(ctx)
@@ -108,67 +85,54 @@ func (p *Publisher) send(ctx context.Context, batch []events.Event, errs []error
 		case err != nil:
 			errs[i] = fmt.Errorf("RabbitMQ did not confirm in time: %w", err)
 		case !acked && p.channel.IsClosed():
-			errs[i] = errors.New("RabbitMQ: the connection was lost before the confirmation")
+			errs[i] = lost()
 		case !acked: // a queue is full, or cannot be written to
 			errs[i] = fmt.Errorf("RabbitMQ did not take it into a queue: %w", events.ErrRefused)
 		}
 	}
+	return errs
+}
+
+// whyClosed returns why the channel was closed.
+func (p *publisher) whyClosed() error {
+	select {
+	case closed := <-p.closed:
+		if closed != nil {
+			return fmt.Errorf("RabbitMQ: %w", closed)
+		}
+	default:
+	}
+	return errors.New("RabbitMQ: the connection was lost before the confirmation")
 }
 
 // collectReturned marks the events as refused that were returned: confirmed, but in no queue.
-func (p *Publisher) collectReturned(batch []events.Event, errs []error) {
-	for {
-		select {
-		case r, open := <-p.returned:
-			if !open {
-				return
-			}
-			for i := range batch {
-				if batch[i].ID == r.MessageId {
-					errs[i] = fmt.Errorf("RabbitMQ: no queue is bound to the exchange %s for %s: %w", p.config.Exchange, r.RoutingKey, events.ErrRefused)
-				}
-			}
-		default:
-			return
+func (p *publisher) collectReturned(batch []events.Event, errs []error) {
+	for len(p.returned) > 0 {
+		r := <-p.returned
+		if i := slices.IndexFunc(batch, func(e events.Event) bool { return e.ID == r.MessageId }); i >= 0 {
+			errs[i] = fmt.Errorf("RabbitMQ: no queue is bound to the exchange %s for %s: %w",
+				p.config.Exchange, r.RoutingKey, events.ErrRefused)
 		}
 	}
 }
 
 func message(e *events.Event) amqp.Publishing {
 	return amqp.Publishing{
-		ContentType: events.ContentType, DeliveryMode: amqp.Persistent, MessageId: e.ID, Type: e.Type, AppId: "analyze-retry",
-		Body: e.JSON,
+		ContentType: events.ContentType, DeliveryMode: amqp.Persistent, AppId: "analyze-retry",
+		MessageId: e.ID, Type: e.Type, Body: e.JSON,
 	}
 }
 
-// Close implements [events.Publisher].
-func (p *Publisher) Close() error {
-	p.disconnect()
-	return nil
-}
-
-// connect connects unless there is a connection.
-func (p *Publisher) connect(ctx context.Context) error {
-	if p.channel != nil && !p.channel.IsClosed() {
-		return nil
-	}
-	p.disconnect()
-	err := p.dial(ctx)
-	if err != nil {
-		p.disconnect()
-	}
-	return err
-}
-
-func (p *Publisher) dial(ctx context.Context) error {
+// connect opens a connection and a channel, and makes exchange and queue.
+func (p *publisher) connect(ctx context.Context) error {
+	_ = p.Close() // what is left of the one before
 	stop := func() bool { return true }
 	defer func() { stop() }()
 	config := amqp.Config{
 		SASL:  []amqp.Authentication{&amqp.PlainAuth{Username: p.config.User, Password: p.config.Password}},
-		Vhost: p.config.VirtualHost, Heartbeat: heartbeat,
-		Dial: func(network, _ string) (net.Conn, error) {
-			raw, err := new(net.Dialer).DialContext(ctx, network, p.config.Address)
-			if err == nil {
+		Vhost: p.config.VirtualHost, Heartbeat: heartbeat, TLSClientConfig: p.config.TLS.Clone(),
+		Dial: func(network, _ string) (raw net.Conn, err error) {
+			if raw, err = new(net.Dialer).DialContext(ctx, network, p.config.Address); err == nil {
 				p.raw = raw
 				stop = context.AfterFunc(ctx, func() { _ = raw.Close() }) // what follows has no deadline of its own
 			}
@@ -177,12 +141,12 @@ func (p *Publisher) dial(ctx context.Context) error {
 		Properties: amqp.NewConnectionProperties(),
 	}
 	config.Properties.SetClientConnectionName("analyze-retry")
-	scheme := "amqp"
+	scheme := "amqp://"
 	if p.config.TLS != nil {
-		scheme, config.TLSClientConfig = "amqps", p.config.TLS.Clone()
+		scheme = "amqps://"
 	}
 	var err error
-	if p.conn, err = amqp.DialConfig(scheme+"://"+p.config.Address, config); err != nil {
+	if p.conn, err = amqp.DialConfig(scheme+p.config.Address, config); err != nil {
 		return fmt.Errorf("connect to RabbitMQ: %w", err)
 	}
 	channel, err := p.conn.Channel()
@@ -195,14 +159,14 @@ func (p *Publisher) dial(ctx context.Context) error {
 	if err := channel.Confirm(false); err != nil {
 		return fmt.Errorf("enable RabbitMQ's confirmations: %w", err)
 	}
-	p.returned = channel.NotifyReturn(make(chan amqp.Return, maxUnconfirmed))
+	p.returned = channel.NotifyReturn(make(chan amqp.Return, events.MaxBatch))
 	p.closed = channel.NotifyClose(make(chan *amqp.Error, 1))
 	p.channel = channel
 	return nil
 }
 
 // declare creates the exchange and the queue, unless they exist as they should.
-func (p *Publisher) declare(channel *amqp.Channel) error {
+func (p *publisher) declare(channel *amqp.Channel) error {
 	if p.config.KeepOut {
 		return nil
 	}
@@ -214,25 +178,15 @@ func (p *Publisher) declare(channel *amqp.Channel) error {
 		err = channel.QueueBind(p.config.Queue, "#", p.config.Exchange, false, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("RabbitMQ: the exchange %s and the queue %s are not there as durable ones and cannot be made (make them yourself and add create=false to RETRY_EVENTS_URL): %w", p.config.Exchange, p.config.Queue, err)
+		return fmt.Errorf("RabbitMQ: the exchange %s and the queue %s are not there as durable ones and cannot be "+
+			"made (make them yourself and add create=false to RETRY_EVENTS_URL): %w",
+			p.config.Exchange, p.config.Queue, err)
 	}
 	return nil
 }
 
-// closeReason returns why the channel was closed.
-func (p *Publisher) closeReason() error {
-	select {
-	case closed := <-p.closed:
-		if closed != nil {
-			return fmt.Errorf("RabbitMQ: %w", closed)
-		}
-	default:
-	}
-	return errors.New("RabbitMQ: the connection was lost")
-}
-
-// disconnect closes the connection, in order if that takes less than a second.
-func (p *Publisher) disconnect() {
+// Close implements [events.Publisher]. It closes the connection, in order if that takes less than a second.
+func (p *publisher) Close() error {
 	if p.conn != nil {
 		_ = p.conn.CloseDeadline(time.Now().Add(time.Second))
 	}
@@ -240,4 +194,5 @@ func (p *Publisher) disconnect() {
 		_ = p.raw.Close()
 	}
 	p.raw, p.conn, p.channel = nil, nil, nil
+	return nil
 }

@@ -53,9 +53,6 @@ func (s server) Received(t *testing.T, place string) (received []events.Event) {
 	}
 }
 
-// TooLarge is RabbitMQ's own limit before version 4, where it became less.
-func (s server) TooLarge() int { return 128 << 20 }
-
 func TestRabbitMQ(t *testing.T) {
 	s, batch := server{eventstest.StartRabbitMQ(t)}, eventstest.Batch(t, 3)
 	t.Run("AnEventThatNoQueueIsBoundForIsRefused", func(t *testing.T) {
@@ -63,7 +60,7 @@ func TestRabbitMQ(t *testing.T) {
 		check.Must(t, channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil))
 		p := s.With(t, "?exchange=theirs&create=false")
 		for _, err := range p.Publish(t.Context(), batch) {
-			if !errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v3") {
+			if !errors.Is(err, events.ErrRefused) || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v4") {
 				t.Errorf("error %v", err)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // verdicts says of each result whether it is new, repeated or a reused job key.
-func verdicts(results []audit.Appended) (words []string) {
+func verdicts(results []audit.Stored) (words []string) {
 	for _, r := range results {
 		words = append(words, map[[2]bool]string{{}: "new", {true}: "repeated", {false, true}: "reused"}[[2]bool{r.Repeated, r.JobKeyReused}])
 	}
@@ -34,6 +34,7 @@ var appendFacts = []fact{
 		extreme := Record(4)
 		extreme.JobKey, extreme.ProcessInstanceKey = 1<<63-1, -1<<63
 		extreme.Kind, extreme.RetryCount = audit.KindAbandoned, 1<<31-1
+		extreme.HeldBy, extreme.DecidedBy = "billing", "maria.silva@hospital.example"
 
 		want := []audit.Record{Record(0), rare, bare, rough, extreme}
 		results := s.append(t, want...)
@@ -120,21 +121,19 @@ var appendFacts = []fact{
 	}},
 	{"nothing to append is nothing", func(t *testing.T, s *subject) {
 		s.append(t)
-		if heads, err := s.Heads(t.Context()); err != nil || len(heads) != 0 && heads[0].Seq != 0 {
+		if heads, _, err := s.Heads(t.Context()); err != nil || heads[0].Seq != 0 {
 			t.Errorf("heads %v, %v", heads, err)
 		}
 	}},
-	{"a batch is stored as a whole or not at all", func(t *testing.T, s *subject) {
-		before := s.append(t, Records(0, 3)...)
-		// The table is taken away that is written last: the first of the three keeps the mark, the second loses it.
-		s.database.Tamper(t, "ALTER TABLE unanswered RENAME TO away")
-		if _, err := s.Append(t.Context(), Records(3, 30), IDs(before)[1:2]); err == nil {
-			t.Error("appended without a table")
+	{"an entry that cannot be made fails alone", func(t *testing.T, s *subject) {
+		entries := Entries(Records(0, 3)...)
+		entries[1].Make = func(audit.State) audit.Record { panic("a fault") }
+		results, err := s.Append(t.Context(), entries)
+		check.Must(t, err)
+		if results[1].Err == nil || results[1].Record.ID != 0 || results[0].Err != nil || results[2].Err != nil {
+			t.Errorf("%+v", results)
 		}
-		s.database.Tamper(t, "ALTER TABLE away RENAME TO unanswered")
-		same(t, "how many records are stored", len(s.all(t)), 3)
-		s.append(t, Records(3, 30)...)
-		s.mustVerify(t, 30)
+		s.mustVerify(t, 2)
 	}},
 	{"a cancelled append leaves a store that goes on", func(t *testing.T, s *subject) {
 		for n := range 20 {
@@ -142,7 +141,7 @@ var appendFacts = []fact{
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				_, _ = s.Append(ctx, Records(n*50, n*50+50), nil) // whether it was in time is left open
+				_, _ = s.Append(ctx, Entries(Records(n*50, n*50+50)...)) // whether it was in time is left open
 			}()
 			for i := range n * 500 { // at another place each time
 				if i%10 == 9 {
@@ -162,7 +161,7 @@ var appendFacts = []fact{
 			all.Go(func() {
 				for n := 0; n < each; n += 10 {
 					// Half of each batch is what the neighbour appends as well.
-					if _, err := s.Append(t.Context(), Records(w*each/2+n, w*each/2+n+10), nil); err != nil {
+					if _, err := s.Append(t.Context(), Entries(Records(w*each/2+n, w*each/2+n+10)...)); err != nil {
 						t.Errorf("append: %v", err)
 					}
 				}
@@ -177,20 +176,6 @@ var appendFacts = []fact{
 			}
 		}
 	}},
-	{"what is answered loses its mark", func(t *testing.T, s *subject) {
-		given := IDs(s.append(t, Records(0, 70)...))
-		if _, err := s.Append(t.Context(), Records(70, 71), given[:66]); err != nil {
-			t.Fatal(err)
-		}
-		s.reopen(t)
-		still, err := s.Unanswered(t.Context(), append(given, 1<<40))
-		check.Must(t, err)
-		same(t, "unanswered", still, given[66:])
-		s.answer(t, given)
-		if still, err = s.Unanswered(t.Context(), given); err != nil || len(still) != 0 {
-			t.Errorf("unanswered: %v, %v", still, err)
-		}
-	}},
 	{"a probe writes and leaves no trace in the records", func(t *testing.T, s *subject) {
 		for range 3 {
 			check.Must(t, s.Probe(t.Context()))
@@ -199,13 +184,11 @@ var appendFacts = []fact{
 	}},
 }
 
-// unpublished returns what waits behind an ID.
-func (s *subject) unpublished(t *testing.T, after int64, limit int) []audit.Record {
+// unpublished returns the first records that wait.
+func (s *subject) unpublished(t *testing.T, limit int) []audit.Record {
 	t.Helper()
-	records, err := s.Unpublished(t.Context(), after, limit)
-	if err != nil {
-		t.Fatalf("unpublished: %v", err)
-	}
+	records, err := s.Unpublished(t.Context(), limit)
+	check.Must(t, err)
 	return records
 }
 
@@ -214,14 +197,21 @@ var outboxFacts = []fact{
 		results := s.append(t, Records(0, 150)...)
 		s.append(t, Record(3)) // repeated: it does not wait twice
 		s.reopen(t)
-		same(t, "the first ones", s.unpublished(t, 0, 20), stored(results)[:20])
-		same(t, "those behind one", s.unpublished(t, results[19].Record.ID, 20), stored(results)[20:40])
-		check.Must(t, s.Published(t.Context(), append(IDs(results)[:70], results[80].Record.ID, 1<<40)))
+		same(t, "the first ones", s.unpublished(t, 20), stored(results)[:20])
+		check.Must(t, s.Published(t.Context(), append(IDs(results)[:70], 1<<40)))
 		s.reopen(t)
-		want := append(stored(results)[70:80:80], stored(results)[81:]...)
-		same(t, "the rest", s.unpublished(t, 0, 1000), want)
+		same(t, "the rest", s.unpublished(t, 1000), stored(results)[70:])
 		check.Must(t, s.Published(t.Context(), nil))
 		same(t, "how many records are stored", len(s.all(t)), 150)
+	}},
+	{"none that waits is passed over for a later one that is published", func(t *testing.T, s *subject) {
+		results := s.append(t, Records(0, 10)...)
+		ids := IDs(results)
+		check.Must(t, s.Published(t.Context(), append(ids[:3:3], ids[5:]...)))
+		left := s.unpublished(t, 2)
+		same(t, "the first that wait", left, stored(results)[3:5])
+		check.Must(t, s.Published(t.Context(), IDs(results)[3:]))
+		same(t, "how many wait", len(s.unpublished(t, 10)), 0)
 	}},
 	{"the backlog counts what waits and knows how long", func(t *testing.T, s *subject) {
 		backlog := func(want int64, wantOldest time.Time) {

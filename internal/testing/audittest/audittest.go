@@ -16,7 +16,7 @@ type Database interface {
 	// Open opens a store on it that reads and writes. The caller closes it.
 	Open(t *testing.T, secret *audit.Secret) (audit.Store, error)
 	// Tamper executes an SQL statement past everything that guards the tables. The tables are records,
-	// heads, cuts and meta, and the columns those that both stores have. The store may be open.
+	// claims, heads, cuts and meta, and the columns those that both stores have. The store may be open.
 	Tamper(t *testing.T, statement string)
 	// Purger returns the open store as somebody sees it who may remove records.
 	Purger(t *testing.T, s audit.Store, secret *audit.Secret) audit.Store
@@ -36,6 +36,7 @@ func Exercise(t *testing.T, empty func(t *testing.T) Database) {
 		{"append", appendFacts},
 		{"outbox", outboxFacts},
 		{"history", historyFacts},
+		{"claims", claimFacts},
 		{"purge", purgeFacts},
 		{"tampering", tamperFacts},
 		{"open", openFacts},
@@ -91,22 +92,15 @@ func (s *subject) reopen(t *testing.T) {
 }
 
 // append appends and returns what became of the records.
-func (s *subject) append(t *testing.T, records ...audit.Record) []audit.Appended {
+func (s *subject) append(t *testing.T, records ...audit.Record) []audit.Stored {
 	t.Helper()
 	return Append(t, s, records...)
-}
-
-// answer clears the mark "unanswered".
-func (s *subject) answer(t *testing.T, ids []int64) {
-	t.Helper()
-	_, err := s.Append(t.Context(), nil, ids)
-	check.Must(t, err)
 }
 
 // all returns every stored record, in the order of time.
 func (s *subject) all(t *testing.T) (all []audit.Record) {
 	t.Helper()
-	err := s.Between(t.Context(), time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), func(r *audit.Record) error {
+	err := s.Between(t.Context(), time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), nil, func(r *audit.Record) error {
 		all = append(all, *r)
 		return nil
 	})
@@ -127,7 +121,7 @@ func (s *subject) mustVerify(t *testing.T, records int64) audit.Verified {
 	return Verify(t, s, s.secret, records)
 }
 
-func stored(results []audit.Appended) []audit.Record {
+func stored(results []audit.Stored) []audit.Record {
 	records := make([]audit.Record, len(results))
 	for i := range results {
 		records[i] = results[i].Record
@@ -139,7 +133,7 @@ func stored(results []audit.Appended) []audit.Record {
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	times := cmp.Comparer(func(a, b time.Time) bool { return a == b }) //nolint:staticcheck // the same instant in another zone is not the same
-	if diff := cmp.Diff(want, got, times); diff != "" {
+	if diff := cmp.Diff(want, got, times, cmp.AllowUnexported(audit.Instance{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

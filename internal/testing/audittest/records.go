@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +39,8 @@ const FirstJobKey = 2251799813685249
 func Record(n int) audit.Record {
 	at := Start.Add(time.Duration(n) * time.Minute)
 	r := audit.Record{
-		Kind: audit.KindRetry, At: at, ClaimID: fmt.Sprintf("CLM-2015-%08d", n), RetryCount: n % 5, NextRetryTime: at.Add(10 * time.Minute),
+		Kind: audit.KindRetry, At: at, ClaimID: fmt.Sprintf("CLM-2015-%08d", n), RetryCount: n%5 + 1, NextRetryTime: at.Add(10 * time.Minute),
+		MaxRetries: 5, Policy: "tiss", Class: "TRANSIENT", Rule: "transient", Code: "TIMEOUT",
 		Variables: fmt.Sprintf(`{"shouldRetry":true,"retryCount":%d,"maxRetries":5,"backoffMinutes":10,"nextRetryTime":%q,"retryReason":"Transient error, retry %d of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"1","ruleId":"transient","matchedCode":"TIMEOUT","delayBeforeJitter":"PT10M","backoffDuration":"PT10M","retriesLeft":4,"secondsSinceLastSubmission":61}}`, n%5+1, at.Add(10*time.Minute).Format(time.RFC3339), n%5+1),
 		Detail:    fmt.Sprintf(`{"processId":"SUB_06","elementId":"analyze-retry","submissionError":"TIMEOUT: the insurer's gateway did not answer within 30 s","steps":{"errorReceived":%q,"afterMicros":[0,41,43,43,43,44]},"executionTimeMs":0.044}`, at.Format(time.RFC3339Nano)),
 	}
@@ -56,11 +58,29 @@ func Records(from, to int) []audit.Record {
 	return records
 }
 
-// Fill appends the records from <= n < to as fast as the store takes them.
-func Fill(ctx context.Context, store audit.Log, from, to int) error {
-	const batch = 2000
-	for ; from < to; from += batch {
-		if _, err := store.Append(ctx, Records(from, min(from+batch, to)), nil); err != nil {
+// Ended makes the same records as ends of claims, which leave nothing open.
+func Ended(from, to int) []audit.Record {
+	records := Records(from, to)
+	for i := range records {
+		r := &records[i]
+		r.Kind, r.NextRetryTime, r.MaxRetries, r.Class, r.Rule, r.Code = audit.KindSubmitted, time.Time{}, 0, "", "", ""
+	}
+	return records
+}
+
+// Entries returns entries that become these records whatever is known of their claims.
+func Entries(records ...audit.Record) []audit.Entry {
+	entries := make([]audit.Entry, len(records))
+	for i, r := range records {
+		entries[i] = audit.Entry{Key: r.Key, ClaimID: r.ClaimID, Make: func(audit.State) audit.Record { return r }}
+	}
+	return entries
+}
+
+// Fill appends the records as fast as the store takes them.
+func Fill(ctx context.Context, store audit.Log, records []audit.Record) error {
+	for some := range slices.Chunk(records, audit.MaxBatch) {
+		if _, err := store.Append(ctx, Entries(some...)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +88,7 @@ func Fill(ctx context.Context, store audit.Log, from, to int) error {
 }
 
 // IDs returns the IDs of records that were appended.
-func IDs(results []audit.Appended) []int64 {
+func IDs(results []audit.Stored) []int64 {
 	ids := make([]int64, len(results))
 	for i := range results {
 		ids[i] = results[i].Record.ID
@@ -76,36 +96,36 @@ func IDs(results []audit.Appended) []int64 {
 	return ids
 }
 
-// Purge removes what was decided before a time and, where the store's events are published, is.
-func Purge(tb testing.TB, store audit.Maintenance, secret *audit.Secret, before time.Time) {
-	tb.Helper()
-	expired, err := store.Expired(tb.Context(), before)
-	check.Must(tb, err)
-	if len(expired) == 0 {
-		tb.Fatal("nothing can be removed")
-	}
-	for _, e := range expired {
-		check.Must(tb, store.Purge(tb.Context(), secret.Cut(e, time.Now())))
-	}
-}
-
 // Append appends records and returns what became of them.
-func Append(tb testing.TB, store audit.Log, records ...audit.Record) []audit.Appended {
+func Append(tb testing.TB, store audit.Log, records ...audit.Record) []audit.Stored {
 	tb.Helper()
-	results, err := store.Append(tb.Context(), records, nil)
+	results, err := store.Append(tb.Context(), Entries(records...))
 	check.Must(tb, err)
 	if len(results) != len(records) {
 		tb.Fatalf("appended %d records and got %d results", len(records), len(results))
+	}
+	for _, r := range results {
+		check.Must(tb, r.Err)
 	}
 	return results
 }
 
 // Verify checks a store and fails the test unless all is in order and it has so many records.
-func Verify(tb testing.TB, store audit.Maintenance, secret *audit.Secret, records int64) audit.Verified {
+func Verify(tb testing.TB, store audit.Store, secret *audit.Secret, records int64) audit.Verified {
 	tb.Helper()
 	v, err := audit.Verify(tb.Context(), store, secret.Public(), nil, nil)
 	if err != nil || v.Records != records {
 		tb.Fatalf("%d records are in order, %v; want %d", v.Records, err, records)
 	}
 	return v
+}
+
+// Purge removes what was decided before a time, of which there must be something.
+func Purge(tb testing.TB, store audit.Store, before time.Time) {
+	tb.Helper()
+	all, err := store.Purge(tb.Context(), before, false)
+	check.Must(tb, err)
+	if len(all) == 0 || all[0].Through < all[0].From {
+		tb.Fatalf("nothing can be removed: %+v", all)
+	}
 }

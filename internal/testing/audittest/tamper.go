@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // finds fails unless a check finds that the record at this place, or the chain as a whole for 0, is not in order.
@@ -19,23 +20,16 @@ func (s *subject) finds(t *testing.T, seq int64, known ...audit.Head) {
 	}
 }
 
-func isBroken(err error) bool {
-	_, broken := errors.AsType[*audit.BrokenError](err)
-	return broken
-}
-
 func (s *subject) tamper(t *testing.T, format string, args ...any) {
 	t.Helper()
 	s.database.Tamper(t, fmt.Sprintf(format, args...))
 }
 
-// head returns the only head.
+// head returns the head of the only chain that has records.
 func (s *subject) head(t *testing.T) audit.Head {
 	t.Helper()
-	heads, err := s.Heads(t.Context())
-	if err != nil || len(heads) != 1 {
-		t.Fatalf("heads: %v, %v", heads, err)
-	}
+	heads, _, err := s.Heads(t.Context())
+	check.Must(t, err)
 	return heads[0]
 }
 
@@ -48,6 +42,8 @@ func changes(d Database) map[string]string {
 		"at": d.Later("at"), "next_retry": d.Later("next_retry"),
 		"kind": number("kind"), "job_key": number("job_key"), "process_instance_key": number("process_instance_key"),
 		"retry_count": number("retry_count"), "cluster": text("cluster"), "claim_id": text("claim_id"),
+		"prev": number("prev"), "max_retries": number("max_retries"), "attempts": number("attempts"), "seconds": number("seconds"), "course": number("course"),
+		"policy": text("policy"), "class": text("class"), "rule": text("rule"), "code": text("code"), "held_by": text("held_by"), "decided_by": text("decided_by"),
 		"message": text("message"), "variables": text("variables"), "detail": text("detail"),
 		"input_hash": of("input_hash"), "hash": of("hash"),
 	}
@@ -107,7 +103,7 @@ var tamperFacts = []fact{
 		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
 		s.append(t, Record(6))
 		known := s.head(t)
-		s.tamper(t, "DELETE FROM records WHERE seq > 6; DELETE FROM open_claims WHERE claim_id NOT IN (SELECT claim_id FROM records); "+putBack)
+		s.tamper(t, "DELETE FROM records WHERE seq > 6; DELETE FROM claims WHERE claim_id NOT IN (SELECT claim_id FROM records); "+putBack)
 		s.mustVerify(t, 6) // by itself it is in order
 		s.finds(t, 7, known)
 	}},
@@ -126,10 +122,7 @@ var tamperFacts = []fact{
 		s.append(t, Records(0, 10)...)
 		head := s.head(t)
 		chain := audit.NewChain(head.Chain)
-		var forged []audit.Record
-		if err := s.Walk(t.Context(), head.Chain, 0, func(r *audit.Record) error { forged = append(forged, *r); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		forged := s.all(t)
 		forged[4].ClaimID = "CLM-forged-1"
 		s.tamper(t, "UPDATE records SET claim_id = 'CLM-forged-1' WHERE seq = 5")
 		for i := range forged {
@@ -152,7 +145,7 @@ var tamperFacts = []fact{
 		s.finds(t, 11)
 	}},
 	{"a record added before the first one is found, also where a cut stands", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
+		s.append(t, Ended(0, 10)...)
 		s.tamper(t, "UPDATE records SET seq = -7 WHERE seq = 5")
 		s.finds(t, -7)
 		s.tamper(t, "UPDATE records SET seq = 5 WHERE seq = -7")
@@ -178,17 +171,17 @@ var tamperFacts = []fact{
 		s.finds(t, 0, known)
 	}},
 	{"a cut that was changed, removed or signed with another key is found", func(t *testing.T, s *subject) {
-		s.append(t, Records(0, 10)...)
+		s.append(t, Ended(0, 10)...)
 		s.purge(t, minute(3), 3)
 		s.mustVerify(t, 7)
 		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM cuts")
 		fifth := s.all(t)[1]
-		forged := Secret(t).Cut(audit.Expired{Chain: fifth.Chain, Through: 5, Hash: fifth.Hash}, fifth.At)
+		forged := Secret(t).Cut(audit.Purged{Chain: fifth.Chain, Through: 5, Hash: fifth.Hash}, fifth.At)
 		for column, change := range map[string]string{
 			"through": "through + 1", "hash": s.database.Bytes(make([]byte, 32)), "signature": s.database.Bytes(forged.Signature), "at": s.database.Later("at"),
 		} {
 			s.tamper(t, "UPDATE cuts SET %s = %s", column, change)
-			if _, err := s.verify(t); !isBroken(err) {
+			if _, err := s.verify(t); !audit.IsBroken(err) {
 				t.Errorf("%s of the cut was changed: %v", column, err)
 			}
 			s.tamper(t, "UPDATE cuts SET %[1]s = (SELECT %[1]s FROM untouched)", column)
@@ -201,5 +194,40 @@ var tamperFacts = []fact{
 		s.finds(t, 5)
 		s.tamper(t, "DELETE FROM cuts")
 		s.finds(t, 1)
+	}},
+	{"a row that was changed, removed, added or put back is found, and makes no wrong decision", func(t *testing.T, s *subject) {
+		const claim = "CLM-a-1"
+		s.append(t, story(step{"a", audit.KindRetry}, step{"b", audit.KindRetry})...)
+		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM claims")
+		s.append(t, later(2, story(step{"a", audit.KindRetry}))...)
+		s.tamper(t, "CREATE TABLE untouched AS SELECT * FROM claims")
+		refuses := func(name string) {
+			t.Helper()
+			more := later(9, story(step{"a", audit.KindRetry}, step{"c", audit.KindRetry}))
+			results, err := s.Append(t.Context(), Entries(more[0]))
+			if err != nil || results[0].Err == nil {
+				t.Errorf("%s: %+v, %v", name, results, err)
+			}
+		}
+		for name, c := range map[string]struct {
+			change string
+			found  bool // when it is read
+		}{
+			"another claim's": {"UPDATE claims SET state = (SELECT state FROM untouched WHERE claim_id = 'CLM-b-1') WHERE claim_id = '" + claim + "'", true},
+			"changed":         {"UPDATE claims SET state = " + s.database.Bytes([]byte("\x01 no state at all")) + " WHERE claim_id = '" + claim + "'", true},
+			"put back":        {"UPDATE claims SET state = (SELECT state FROM earlier WHERE claim_id = '" + claim + "') WHERE claim_id = '" + claim + "'", false},
+			"removed":         {"DELETE FROM claims WHERE claim_id = '" + claim + "'", false},
+			"added":           {"INSERT INTO claims SELECT 'CLM-x-1', state FROM untouched WHERE claim_id = '" + claim + "'", false},
+		} {
+			s.tamper(t, "%s", c.change)
+			if _, err := s.verify(t); !audit.IsBroken(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if c.found {
+				refuses(name)
+			}
+			s.tamper(t, "DELETE FROM claims; INSERT INTO claims SELECT * FROM untouched")
+			s.mustVerify(t, 3)
+		}
 	}},
 }

@@ -48,6 +48,3 @@ func (k Kafka) Received(t *testing.T, place string) (received []events.Event) {
 	}
 	return received
 }
-
-// TooLarge implements [Queue].
-func (k Kafka) TooLarge() int { return 2 << 20 }

@@ -11,14 +11,14 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Outbox is an [audit.Outbox] in memory. The zero value is empty; several relays may share it.
+// Outbox is an [events.Outbox] in memory that keeps one cursor, as SQLite does. The zero value is empty; several relays may
+// share it.
 type Outbox struct {
 	mu      sync.Mutex
 	chain   *audit.Chain
 	waiting []audit.Record
 	led     bool
 	err     error
-	reads   int
 	hangs   atomic.Bool
 }
 
@@ -65,14 +65,7 @@ func (o *Outbox) Waiting() int {
 	return len(o.waiting)
 }
 
-// Reads returns how often Unpublished was called.
-func (o *Outbox) Reads() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.reads
-}
-
-// Lead implements [audit.Outbox].
+// Lead implements [events.Outbox].
 func (o *Outbox) Lead(context.Context) (func(), error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -90,16 +83,14 @@ func (o *Outbox) Lead(context.Context) (func(), error) {
 	}, nil
 }
 
-// Unpublished implements [audit.Outbox].
-func (o *Outbox) Unpublished(_ context.Context, after int64, limit int) ([]audit.Record, error) {
+// Unpublished implements [events.Outbox].
+func (o *Outbox) Unpublished(_ context.Context, limit int) ([]audit.Record, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.reads++
-	from, _ := slices.BinarySearchFunc(o.waiting, after+1, func(r audit.Record, id int64) int { return int(r.ID - id) })
-	return slices.Clone(o.waiting[from:min(from+limit, len(o.waiting))]), o.err
+	return slices.Clone(o.waiting[:min(limit, len(o.waiting))]), o.err
 }
 
-// Published implements [audit.Outbox].
+// Published implements [events.Outbox].
 func (o *Outbox) Published(ctx context.Context, ids []int64) error {
 	if o.hangs.Load() {
 		<-ctx.Done()
@@ -110,12 +101,13 @@ func (o *Outbox) Published(ctx context.Context, ids []int64) error {
 	if o.err != nil {
 		return o.err
 	}
-	slices.Sort(ids)
-	o.waiting = slices.DeleteFunc(o.waiting, func(r audit.Record) bool { _, published := slices.BinarySearch(ids, r.ID); return published })
+	for len(o.waiting) > 0 && slices.Contains(ids, o.waiting[0].ID) {
+		o.waiting = o.waiting[1:]
+	}
 	return nil
 }
 
-// Backlog implements [audit.Outbox].
+// Backlog implements [events.Outbox].
 func (o *Outbox) Backlog(context.Context) (int64, time.Time, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

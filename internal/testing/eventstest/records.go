@@ -14,7 +14,7 @@ var Began = time.Date(2026, 3, 2, 14, 30, 0, 123456000, time.UTC)
 
 const stepsOf = `"steps":{"errorReceived":%q,"afterMicros":[0,40,40,40,40,41]},"executionTimeMs":0.041`
 
-// Samples returns one record of each kind, linked, all of one claim but the rejected one, which names none.
+// Samples returns one record of each kind that has an event, linked, all of one claim but the rejected one, which names none.
 func Samples() []audit.Record {
 	const claim = "CLM-001-1234567890"
 	detail := func(at time.Time, more string) string {
@@ -41,7 +41,6 @@ func Samples() []audit.Record {
 		{Kind: audit.KindResubmitted, RetryCount: 5},
 		{Kind: audit.KindAbandoned},
 		{Kind: audit.KindRedriven, RetryCount: 2},
-		{Kind: audit.KindUndelivered},
 		{Kind: audit.KindDecisionRefused, RetryCount: 5},
 	}
 	var outbox Outbox
@@ -60,8 +59,6 @@ func Samples() []audit.Record {
 			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [número longo]","with":"registration",`)
 		case audit.KindRejected:
 			r.Detail = detail(r.At, "")
-		case audit.KindUndelivered:
-			r.Detail = `{"undelivered":"` + records[0].Hash.String() + `"}`
 		case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven, audit.KindDecisionRefused:
 			r.Detail = `{"processId":"Sub06","elementId":"RecordOutcome","attempts":` + fmt.Sprint(r.RetryCount+1)
 			if r.RetryCount > 0 {
@@ -83,7 +80,7 @@ func Samples() []audit.Record {
 // Scheduled returns a record of a retry, not linked yet.
 func Scheduled(claimID string, at time.Time) audit.Record {
 	return audit.Record{
-		Kind: audit.KindRetry, At: at, ClaimID: claimID, RetryCount: 1,
+		Kind: audit.KindRetry, At: at, ClaimID: claimID, RetryCount: 2,
 		Key:           audit.Key{Cluster: "production", JobKey: 2251799813685300, ProcessInstanceKey: 2251799813685249},
 		NextRetryTime: at.Truncate(time.Second).Add(12 * time.Minute),
 		Variables:     `{"shouldRetry":true,"retryCount":2,"maxRetries":5,"backoffMinutes":12,"nextRetryTime":"2026-03-02T14:42:00Z","retryReason":"Transient error, retry 2 of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.TIMEOUT","matchedCode":"TIMEOUT","reason":"HINT","delayBeforeJitter":"PT10M","backoffDuration":"PT12M","bounds":["DEADLINE"],"retriesLeft":3,"hint":{"source":"TEXT","after":"PT30M"},"deadline":"2026-03-02T14:42:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":31,"overrides":{"max":"PT60M"}}}`,

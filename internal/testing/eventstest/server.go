@@ -9,7 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )
 
-// RabbitMQ is a real server. With Open, Received and TooLarge it is a [Queue].
+// RabbitMQ is a real server. With Open and Received it is a [Queue].
 type RabbitMQ struct{ *devqueue.RabbitMQ }
 
 // StartRabbitMQ starts a server that ends with the test.

@@ -3,8 +3,6 @@ package eventstest
 import (
 	"bytes"
 	"context"
-	"errors"
-	"strings"
 	"testing"
 
 	"go.uber.org/zap"
@@ -24,15 +22,12 @@ type Queue interface {
 	// Kill ends the queue as kill -9 does; Restart starts it again on the same data and address.
 	Kill() error
 	Restart(ctx context.Context) error
-	// TooLarge is a size in bytes of which the queue takes no event.
-	TooLarge() int
 }
 
 // Suite tests what every queue must keep, together with the relay.
 func Suite(t *testing.T, q Queue) {
 	for name, test := range map[string]func(*testing.T, Queue){
 		"EveryEventArrivesUnchangedInTheOrderOfItsClaim": everyEventArrives,
-		"OnlyAnEventThatIsTooLargeIsRefused":             tooLarge,
 		"AKilledQueueLosesNothing":                       killedInTheMiddle,
 		"AQueueThatIsAbsentAtTheStartIsWaitedFor":        notThereAtTheStart,
 	} {
@@ -41,7 +36,7 @@ func Suite(t *testing.T, q Queue) {
 }
 
 // Relay runs a relay until the test ends or stop is called.
-func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o events.Options) (relay *events.Relay, stop func()) {
+func Relay(t *testing.T, outbox events.Outbox, publisher events.Publisher, o events.Options) (relay *events.Relay, stop func()) {
 	t.Helper()
 	o.Logger = zap.NewNop()
 	if o.Observer == nil {
@@ -111,20 +106,6 @@ func everyEventArrives(t *testing.T, q Queue) {
 	check.Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	if repeats := Complete(t, records, q.Received(t, "all")); repeats > 0 {
 		t.Errorf("%d came twice, although nothing failed", repeats)
-	}
-}
-
-func tooLarge(t *testing.T, q Queue) {
-	batch := Batch(t, 5)
-	batch[2].JSON = []byte(`"` + strings.Repeat("x", q.TooLarge()) + `"`)
-	p := q.Open(t, "large")
-	var errs []error
-	check.Await(t, "four are acknowledged", func() bool {
-		errs = p.Publish(t.Context(), batch)
-		return errs[0] == nil && errs[1] == nil && errs[3] == nil && errs[4] == nil
-	})
-	if !errors.Is(errs[2], events.ErrRefused) {
-		t.Errorf("of %d bytes: %v, want it refused", q.TooLarge(), errs[2])
 	}
 }
 

@@ -20,7 +20,8 @@ import (
 type Outcome struct {
 	Kind    audit.Kind
 	ClaimID string
-	// Justification and DecidedBy are what a person said and who, redacted; RedriveID is the command by which.
+	// Justification is what a person said, redacted, and DecidedBy who, as given: a user of the hospital whom
+	// audit must be able to name, not a patient. RedriveID is the command by which.
 	Justification, DecidedBy, RedriveID string
 	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
 	RedriveWait string
@@ -44,7 +45,7 @@ func Outcomes() []string { return slices.Sorted(maps.Keys(outcomeKinds)) }
 var (
 	ruleOutcome       = text.Messagef("SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED")
 	ruleJustification = text.Messagef("a text that is not blank, at most 500 characters")
-	ruleDecidedBy     = text.Messagef("a text of at most 100 characters")
+	ruleDecidedBy     = text.Messagef("a text of at most 128 characters")
 	ruleRedriveID     = text.Messagef("a UUID")
 	ruleRedriveWait   = text.Messagef("a duration such as PT30S or PT40M")
 )
@@ -92,12 +93,12 @@ func outcomeIdentity(v variables) []string {
 
 // readOrder reads what a person said who ordered a re-drive, which needs a justification.
 func (o *Outcome) readOrder(r *reader) {
-	o.Justification = r.written(contract.Justification, ruleJustification, contract.MaxJustification, redact.Text)
+	o.Justification = redact.Text(r.written(contract.Justification, ruleJustification, contract.MaxJustification))
 	if !r.faulty(contract.Justification) && strings.TrimSpace(o.Justification) == "" {
 		r.fault(contract.Justification, text.Messagef("blank"), ruleJustification)
 	}
 	if !r.get(contract.DecidedBy).absent() {
-		o.DecidedBy = r.written(contract.DecidedBy, ruleDecidedBy, contract.MaxDecidedBy, redact.UserName)
+		o.DecidedBy = r.written(contract.DecidedBy, ruleDecidedBy, contract.MaxDecidedBy)
 	}
 	o.RedriveID = r.uuid(contract.RedriveID, ruleRedriveID)
 	if r.get(contract.RedriveWait).absent() {
@@ -113,21 +114,22 @@ func (o *Outcome) readOrder(r *reader) {
 	}
 }
 
-// readReason reads what a model reports of an end, or of an answer that was no decision. It may hold variables of these names for something else, or a text as
-// long as a form takes: none of that may hold a claim up, so what does not fit is cut or left out.
+// readReason reads what a model reports of an end, or of an answer that was no decision. It may hold
+// variables of these names for something else, or a text as long as a form takes: none of that may hold a
+// claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
 	given := func(variable string) string {
 		s, _ := r.get(variable).text()
 		return s
 	}
-	kept := func(variable string, most int, redacted func(string) string) string {
-		s := []rune(strings.TrimSpace(redacted(given(variable))))
-		return string(s[:min(len(s), most)])
+	cut := func(s string, most int) string {
+		runes := []rune(strings.TrimSpace(s))
+		return string(runes[:min(len(runes), most)])
 	}
-	o.Justification = kept(contract.Justification, contract.MaxJustification, redact.Stored)
-	o.DecidedBy = kept(contract.DecidedBy, contract.MaxDecidedBy, redact.UserName)
+	o.Justification = cut(redact.Stored(given(contract.Justification)), contract.MaxJustification)
+	o.DecidedBy = cut(given(contract.DecidedBy), contract.MaxDecidedBy)
 	if o.Kind == audit.KindDecisionRefused {
-		o.DecisionProblem = kept(contract.DecisionProblem, contract.MaxDecisionProblem, redact.Stored)
+		o.DecisionProblem = cut(redact.Stored(given(contract.DecisionProblem)), contract.MaxDecisionProblem)
 		return
 	}
 	if id, err := uuid.Parse(given(contract.RedriveID)); err == nil {

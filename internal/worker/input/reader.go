@@ -111,15 +111,15 @@ func outside[T any](r *reader, variable string, parse func(string, *time.Locatio
 	return parse(s, r.zone)
 }
 
-// written reads a text that a person wrote, at most so many characters, and redacts it.
-func (r *reader) written(variable string, rule text.Message, most int, redacted func(string) string) string {
+// written reads a text that a person wrote, at most so many characters.
+func (r *reader) written(variable string, rule text.Message, most int) string {
 	s := r.text(variable, rule)
 	switch n := utf8.RuneCountInString(s); {
 	case r.faulty(variable):
 	case n > most:
 		r.fault(variable, text.Messagef("a text of %d characters", n), rule)
 	default:
-		return strings.Clone(redacted(s))
+		return strings.Clone(s)
 	}
 	return ""
 }

@@ -63,17 +63,16 @@ func child(path, key string) error {
 		return err
 	}
 	n := 0
-	var answered []int64
 	for range cutOpenings {
-		if err := session(context.Background(), path, secret, &n, &answered); err != nil {
+		if err := session(context.Background(), path, secret, &n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// session opens the store once. Its checkpoints are those of another connection: the store's own come every 1,000 pages.
-func session(ctx context.Context, path string, secret *audit.Secret, n *int, answered *[]int64) (err error) {
+// session opens the store once. Its checkpoints are those of another connection: the store's own come every 4,000 pages.
+func session(ctx context.Context, path string, secret *audit.Secret, n *int) (err error) {
 	s, err := sqlite.Open(ctx, path, secret, sqlite.Options{})
 	if err != nil {
 		return err
@@ -85,14 +84,13 @@ func session(ctx context.Context, path string, secret *audit.Secret, n *int, ans
 	}
 	defer other.Close() // before the store, which is then the last one and tidies up
 	for batch := range cutBatches {
-		results, err := s.Append(ctx, audittest.Records(*n, *n+cutBatch), *answered)
+		results, err := s.Append(ctx, audittest.Entries(audittest.Records(*n, *n+cutBatch)...))
 		if err != nil {
 			return err
 		}
 		*n += cutBatch
 		fmt.Println(*n) //nolint:forbidigo // it stands in the trace
-		*answered = audittest.IDs(results)
-		if err := s.Published(ctx, *answered); err != nil {
+		if err := s.Published(ctx, audittest.IDs(results)); err != nil {
 			return err
 		}
 		if batch%cutCheckpoint == cutCheckpoint-1 {

@@ -1,0 +1,196 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Entry is a record that is to be appended. It is made from what the trail knows of its claim, inside the transaction
+// that stores it, so that no look-up goes before and none can be outdated.
+type Entry struct {
+	Key
+	// ClaimID is empty where the job's input named no claim.
+	ClaimID string
+	// Make returns the record of a claim in this state. It is pure and fast, for other jobs wait meanwhile, and may be
+	// called more than once: the record of the last call is the one that is stored. Key and ClaimID are set for it.
+	Make func(State) Record
+}
+
+// Stored is what became of an entry.
+type Stored struct {
+	// Record is the stored one: the new one, or the earlier one of the same key. Its ID is 0 where Err is set.
+	Record Record
+	// Repeated says that it is the earlier one.
+	Repeated bool
+	// JobKeyReused says that this job key is stored with another process instance of the same cluster name: the broker's
+	// data was wiped, or two clusters have the same name. It is false for a repeated record, which was warned about before.
+	JobKeyReused bool
+	// Err is why this entry alone was not stored, although others were: it will not be stored later either.
+	Err error
+}
+
+// MaxBatch is the most entries of one transaction: a PostgreSQL server has room for some ten thousand locks.
+const MaxBatch = 1000
+
+// Batch is the work of one transaction of a store. The store tells it what it has of the jobs and the claims, lets it
+// place the entries, and writes what is new.
+type Batch struct {
+	entries []Entry
+	results []Stored
+	stored  map[int64][]*Record // by job key
+	claims  map[string]*claimRow
+	touched []string // the claims with a new record
+	fresh   []*Record
+}
+
+// claimRow is the row of a claim, before and after.
+type claimRow struct {
+	state   State
+	known   bool // there is a row
+	changed bool
+	err     error // the row cannot be read
+}
+
+// NewBatch begins the work on entries.
+func NewBatch(entries []Entry) *Batch {
+	n := len(entries)
+	b := &Batch{
+		entries: entries, results: make([]Stored, n),
+		stored: make(map[int64][]*Record, n), claims: make(map[string]*claimRow, n), fresh: make([]*Record, 0, n),
+	}
+	for i := range entries {
+		e := &entries[i]
+		clean(&e.Cluster, &e.ClaimID)
+		if e.ClaimID != "" && b.claims[e.ClaimID] == nil {
+			b.claims[e.ClaimID] = &claimRow{}
+		}
+	}
+	return b
+}
+
+// clean makes texts that every database can keep, and gives back as they are.
+func clean(texts ...*string) {
+	for _, t := range texts {
+		*t = strings.ReplaceAll(strings.ToValidUTF8(*t, "\uFFFD"), "\x00", "\uFFFD")
+	}
+}
+
+// Jobs returns the keys of the jobs, Claims the claims, in their order.
+func (b *Batch) Jobs() []int64 {
+	keys := make([]int64, len(b.entries))
+	for i := range b.entries {
+		keys[i] = b.entries[i].JobKey
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// Claims returns the claims in their order.
+func (b *Batch) Claims() []string {
+	claims := make([]string, 0, len(b.claims))
+	for claim := range b.claims {
+		claims = append(claims, claim)
+	}
+	slices.Sort(claims)
+	return claims
+}
+
+// HasRecord notes a stored record of one of the jobs.
+func (b *Batch) HasRecord(r Record) {
+	b.stored[r.JobKey] = append(b.stored[r.JobKey], &r)
+}
+
+// HasRow notes the row of one of the claims. Its error concerns that claim's entries only.
+func (b *Batch) HasRow(claim string, state State, err error) {
+	if row := b.claims[claim]; row != nil {
+		row.state, row.known, row.err = state, true, err
+	}
+}
+
+// Place finds what is stored already, and makes and links the rest, in the order of the jobs: a later job of a claim has
+// the greater key. nextID returns the ID of the next new record.
+func (b *Batch) Place(chain *Chain, nextID func() int64) {
+	order := make([]int, len(b.entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.entries[i].JobKey, b.entries[j].JobKey) })
+	for _, i := range order {
+		b.place(&b.entries[i], &b.results[i], chain, nextID)
+	}
+}
+
+func (b *Batch) place(e *Entry, result *Stored, chain *Chain, nextID func() int64) {
+	*result = Stored{}
+	for _, r := range b.stored[e.JobKey] {
+		switch {
+		case r.Key == e.Key:
+			*result = Stored{Record: *r, Repeated: true}
+			return
+		case r.Cluster == e.Cluster && r.ProcessInstanceKey != e.ProcessInstanceKey:
+			result.JobKeyReused = true
+		}
+	}
+	row := b.claims[e.ClaimID]
+	if row == nil { // without a claim there is no state
+		row = &claimRow{}
+	}
+	if row.err != nil {
+		result.Err = fmt.Errorf("claim %s: %w", e.ClaimID, row.err)
+		return
+	}
+	r := &result.Record
+	if result.Err = e.make(row.state, r); result.Err != nil {
+		return
+	}
+	r.ID, r.Prev, r.Course = nextID(), row.state.Tip, row.state.course(r)
+	chain.Link(r)
+	if e.ClaimID != "" {
+		if row.state = row.state.Add(r); !row.changed {
+			row.changed = true
+			b.touched = append(b.touched, e.ClaimID)
+		}
+	}
+	b.fresh = append(b.fresh, r)
+	b.stored[e.JobKey] = append(b.stored[e.JobKey], r)
+}
+
+// make makes the record. A panic concerns this entry alone: the goroutine is the store's, and other jobs are in the batch.
+func (e *Entry) make(state State, r *Record) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			*r, err = Record{}, fmt.Errorf("job %d: panic: %v", e.JobKey, p)
+		}
+	}()
+	*r = e.Make(state)
+	r.Key, r.ClaimID = e.Key, e.ClaimID
+	clean(&r.Policy, &r.Rule, &r.Code, &r.HeldBy, &r.DecidedBy, &r.Message, &r.Variables, &r.Detail)
+	return nil
+}
+
+// Fresh returns the new records in the order of their chain.
+func (b *Batch) Fresh() []*Record { return b.fresh }
+
+// Rows returns the claims whose rows change: those that get one, those whose row is written anew, and those that lose it.
+func (b *Batch) Rows() (added, changed, ended []string) {
+	slices.Sort(b.touched)
+	for _, claim := range b.touched {
+		switch row := b.claims[claim]; {
+		case !row.known && !row.state.IsZero():
+			added = append(added, claim)
+		case row.known && !row.state.IsZero():
+			changed = append(changed, claim)
+		case row.known:
+			ended = append(ended, claim)
+		}
+	}
+	return added, changed, ended
+}
+
+// State returns the state of a claim after the batch.
+func (b *Batch) State(claim string) *State { return &b.claims[claim].state }
+
+// Results returns what became of the entries, in their order.
+func (b *Batch) Results() []Stored { return b.results }

@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// selectPurge finds, of each chain whose oldest record was decided before $1, the first record that stays: because it was
+// decided from $2 on, or its event is yet to be published; and the one before that, the last that goes.
+const selectPurge = `SELECT first.chain, first.seq, coalesce(stays.seq - 1, last.seq), coalesce(goes.hash, ''),
+		first.at, goes.at, coalesce(stays.at < $1, false), coalesce(waits, false)
+	FROM heads
+	CROSS JOIN LATERAL (SELECT chain, seq, at FROM records WHERE chain = heads.chain ORDER BY seq LIMIT 1) AS first
+	CROSS JOIN LATERAL (SELECT seq FROM records WHERE chain = heads.chain ORDER BY seq DESC LIMIT 1) AS last
+	LEFT JOIN LATERAL (
+		SELECT seq, at, waits FROM records CROSS JOIN LATERAL (
+			SELECT EXISTS (SELECT FROM meta WHERE name = 'queue') AND EXISTS (SELECT FROM outbox WHERE id = records.id) AS waits) AS event
+		WHERE chain = heads.chain AND (at >= $2 OR waits) ORDER BY seq LIMIT 1
+	) AS stays ON true
+	LEFT JOIN records AS goes ON goes.chain = heads.chain AND goes.seq = coalesce(stays.seq - 1, last.seq)
+	WHERE first.at < $1 ORDER BY first.chain`
+
+// Purge implements [audit.Store], for each chain in a transaction of its own. The worker's role may remove nothing, so it is
+// for the owner of the tables.
+func (s *store) Purge(ctx context.Context, before time.Time, dry bool) ([]audit.Purged, error) {
+	if s.secret == nil && !dry {
+		return nil, s.wrap("purge", errReadOnly)
+	}
+	oldest := before
+	if err := s.Open(ctx, func(_ string, state *audit.State) error {
+		if state.Opened.Before(oldest) {
+			oldest = state.Opened
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	var all []audit.Purged
+	err := s.snapshot(ctx, func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, selectPurge, before, oldest) // CollectRows returns its error
+		all, err = pgx.CollectRows(rows, scanPurged)
+		return err
+	})
+	for i := range all {
+		if err == nil && !dry && all[i].Through >= all[i].From {
+			if err = s.remove(ctx, all[i]); err != nil {
+				all = all[:i]
+				break
+			}
+		}
+	}
+	if sqlstate(err) == noPrivilege {
+		err = fmt.Errorf("%w: only the owner of the tables may remove records: name that role in RETRY_DATABASE_URL", err)
+	}
+	return all, s.wrap("purge", err)
+}
+
+func scanPurged(row pgx.CollectableRow) (p audit.Purged, err error) {
+	var old, waits bool
+	err = row.Scan(&p.Chain, &p.From, &p.Through, fixed(p.Hash[:]), &p.Oldest, (*optional)(&p.Newest), &old, &waits)
+	if p.Newest.IsZero() {
+		p.Oldest = p.Newest
+	}
+	switch {
+	case old && waits:
+		p.Held = audit.HeldByOutbox
+	case old:
+		p.Held = audit.HeldByClaim
+	}
+	return p, err
+}
+
+// setCut never puts a cut back, where two purges meet.
+const setCut = `INSERT INTO cuts (chain, through, hash, at, signature) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (chain)
+	DO UPDATE SET through = excluded.through, hash = excluded.hash, at = excluded.at, signature = excluded.signature
+	WHERE cuts.through < excluded.through`
+
+// remove removes records and leaves a cut. The trigger lets the owner of the tables alone do that, and only so.
+func (s *store) remove(ctx context.Context, p audit.Purged) error {
+	cut := s.secret.Cut(p, time.Now())
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL analyze_retry.purging = 'yes'")
+		if err != nil {
+			return err
+		}
+		switch set, err := tx.Exec(ctx, setCut, cut.Chain, cut.Through, cut.Hash[:], cut.At, cut.Signature); {
+		case err != nil:
+			return err
+		case set.RowsAffected() == 0:
+			return errors.New("another purge has removed these records")
+		}
+		_, err = tx.Exec(ctx, "DELETE FROM outbox USING records WHERE outbox.id = records.id AND chain = $1 AND seq <= $2", p.Chain, p.Through)
+		if err == nil {
+			_, err = tx.Exec(ctx, "DELETE FROM records WHERE chain = $1 AND seq <= $2", p.Chain, p.Through)
+		}
+		return err
+	})
+}

@@ -1,0 +1,166 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// pageRows is how many records are read at a time where there may be any number of them.
+const pageRows = 5000
+
+// querier is a pool, a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, query string, arguments ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, query string, arguments ...any) pgx.Row
+	Exec(ctx context.Context, statement string, arguments ...any) (pgconn.CommandTag, error)
+}
+
+// Open implements [audit.Store].
+func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
+	rows, _ := s.pool.Query(ctx, selectRows) // eachRow returns its error
+	return s.wrap("read the open claims", s.eachRow(rows, func(claim string, state *audit.State, err error) error {
+		if err != nil {
+			return fmt.Errorf("claim %s: %w", claim, err)
+		}
+		return own(visit(claim, state))
+	}))
+}
+
+const selectRows = "SELECT claim_id, state FROM claims ORDER BY claim_id"
+
+// eachRow calls visit with each claim of an answer, and the error of a row that cannot be read.
+func (s *store) eachRow(rows pgx.Rows, visit func(claim string, state *audit.State, err error) error) error {
+	var claim string
+	var row []byte
+	_, err := pgx.ForEachRow(rows, []any{&claim, &row}, func() error {
+		state, err := s.secret.ReadState(claim, row)
+		return visit(claim, &state, err)
+	})
+	return err
+}
+
+// selectClaim goes from the claim's last record, and from those that no row leads to, from link to link.
+var selectClaim = `WITH RECURSIVE found (id) AS (
+		SELECT id FROM records WHERE claim_id = $1 AND kind IN (7, 16, 18)
+		UNION SELECT $2::bigint
+		UNION SELECT prev FROM found JOIN records USING (id) WHERE prev > 0
+	) ` + selectRecords + "JOIN found USING (id) ORDER BY id"
+
+// Claim implements [audit.Store].
+func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, records []audit.Record, err error) {
+	err = s.snapshot(ctx, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, "SELECT claim_id, state FROM claims WHERE claim_id = $1", claimID) // eachRow returns its error
+		err := s.eachRow(rows, func(_ string, found *audit.State, err error) error {
+			state = *found
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		rows, _ = tx.Query(ctx, selectClaim, claimID, state.Tip) // collect returns its error
+		records, err = collect(rows)
+		return err
+	})
+	return state, records, s.wrap(fmt.Sprintf("read claim %q", claimID), err)
+}
+
+// Between implements [audit.Store].
+func (s *store) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
+	var numbers []int16
+	for _, kind := range kinds {
+		numbers = append(numbers, int16(kind))
+	}
+	at, id := from, int64(0)
+	err := pages(ctx, s.pool, "WHERE (at, id) > ($2, $3) AND at < $4 AND ($5::smallint[] IS NULL OR kind = ANY ($5)) ORDER BY at, id",
+		func() []any { return []any{at, id, to, numbers} },
+		func(r *audit.Record) error {
+			at, id = r.At, r.ID
+			return visit(r)
+		})
+	return s.wrap("read records", err)
+}
+
+// pages calls visit with the records of a query, page by page, so that no answer is open for as long as all visits take. The
+// arguments, from $2 on, say where the next page begins.
+func pages(ctx context.Context, from querier, query string, arguments func() []any, visit func(*audit.Record) error) error {
+	for {
+		n := 0
+		rows, _ := from.Query(ctx, selectRecords+query+" LIMIT $1", append([]any{pageRows}, arguments()...)...) // each returns its error
+		err := each(rows, func(r *audit.Record) error { n++; return visit(r) })
+		if err != nil || n < pageRows {
+			return err
+		}
+	}
+}
+
+// Totals implements [audit.Store].
+func (s *store) Totals(ctx context.Context, from, to time.Time, visit func(*audit.Total) error) error {
+	var t audit.Total
+	rows, _ := s.pool.Query(ctx, `SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60, count(*), sum(attempts), sum(seconds)::bigint
+		FROM records WHERE at >= $1 AND at < $2 GROUP BY 1, 2, 3, 4, 5, 6, 7`, from, to) // ForEachRow returns its error
+	_, err := pgx.ForEachRow(rows, []any{&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds},
+		func() error { return own(visit(&t)) })
+	return s.wrap("count the records", err)
+}
+
+// Heads implements [audit.Store].
+func (s *store) Heads(ctx context.Context) (heads []audit.Head, cuts []audit.Cut, err error) {
+	err = s.snapshot(ctx, func(tx pgx.Tx) error {
+		heads, cuts, err = ends(ctx, tx)
+		return err
+	})
+	return heads, cuts, s.wrap("read the heads", err)
+}
+
+// ends returns the heads of all chains that the schema made or that were added, and the cuts.
+func ends(ctx context.Context, tx pgx.Tx) ([]audit.Head, []audit.Cut, error) {
+	rows, _ := tx.Query(ctx, `SELECT chain, coalesce(seq, 0), coalesce(hash, ''), coalesce(at, 'epoch'), coalesce(signature, '')
+		FROM generate_series(1, $1) AS made (chain) FULL JOIN heads USING (chain) ORDER BY chain`, chains) // CollectRows returns its error
+	heads, err := pgx.CollectRows(rows, scanHead)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, _ = tx.Query(ctx, "SELECT chain, through, hash, at, signature FROM cuts ORDER BY chain") // as above
+	cuts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (audit.Cut, error) {
+		h, err := scanHead(row)
+		return audit.Cut{Chain: h.Chain, Through: h.Seq, Hash: h.Hash, At: h.At, Signature: h.Signature}, err
+	})
+	return heads, cuts, err
+}
+
+// Walk implements [audit.Store]. What finds a record is the server's: it checks its pages by their checksums.
+func (s *store) Walk(ctx context.Context, w audit.Walker) error {
+	return s.wrap("read all", s.snapshot(ctx, func(tx pgx.Tx) error {
+		heads, cuts, err := ends(ctx, tx)
+		if err == nil {
+			err = own(w.Ends(heads, cuts))
+		}
+		if err == nil {
+			last := int64(math.MinInt64)
+			err = pages(ctx, tx, "WHERE id > $2 ORDER BY id", func() []any { return []any{last} },
+				func(r *audit.Record) error { last = r.ID; return w.Record(r) })
+		}
+		if err != nil {
+			return err
+		}
+		rows, _ := tx.Query(ctx, selectRows) // eachRow returns its error
+		return s.eachRow(rows, func(claim string, state *audit.State, err error) error { return own(w.Row(claim, state, err)) })
+	}))
+}
+
+// snapshot reads the store as it is at one moment, for as long as it takes.
+func (s *store) snapshot(ctx context.Context, read func(pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			return err
+		}
+		return read(tx)
+	})
+}

@@ -1,0 +1,279 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"hospital.example/analyze-retry/internal/audit"
+)
+
+// columns are those of a record, in the order in which they are written and read.
+const columns = "seq, at, kind, policy, class, rule, code, course, attempts, seconds, cluster, job_key, process_instance_key, input_hash," +
+	" claim_id, prev, retry_count, max_retries, next_retry, held_by, decided_by, message, variables, detail, hash"
+
+func recordArgs(args []any, r *audit.Record) []any {
+	return append(args, r.Seq, r.At.UnixMicro(), int64(r.Kind), r.Policy, string(r.Class), r.Rule, r.Code,
+		int64(r.Course.Flags), int64(r.Course.Attempts), r.Course.Seconds, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs[:],
+		r.ClaimID, r.Prev, int64(r.RetryCount), int64(r.MaxRetries), audit.NextRetrySeconds(r.NextRetryTime), r.HeldBy, r.DecidedBy,
+		r.Message, r.Variables, r.Detail, r.Hash[:])
+}
+
+// scan reads a row of columns.
+func scan(rows *sql.Rows, r *audit.Record) error {
+	var at, next int64
+	var inputs, hash sql.RawBytes
+	err := rows.Scan(&r.Seq, &at, &r.Kind, &r.Policy, &r.Class, &r.Rule, &r.Code, &r.Course.Flags, &r.Course.Attempts, &r.Course.Seconds,
+		&r.Cluster, &r.JobKey, &r.ProcessInstanceKey, &inputs, &r.ClaimID, &r.Prev, &r.RetryCount, &r.MaxRetries, &next, &r.HeldBy, &r.DecidedBy,
+		&r.Message, &r.Variables, &r.Detail, &hash)
+	r.ID, r.Chain, r.At, r.NextRetryTime = r.Seq, chainNumber, utc(at), audit.NextRetryTime(next)
+	if err == nil && (copy(r.Inputs[:], inputs) != len(inputs) || copy(r.Hash[:], hash) != len(hash)) {
+		err = fmt.Errorf("record %d: a hash is too long", r.Seq)
+	}
+	return err
+}
+
+// utc returns a stored time, which is in Unix microseconds.
+func utc(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+// micros is the least stored time that is not before t.
+func micros(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
+
+// querier is a pool, a connection of it, or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// visitAll calls visit with each row of an answer, and closes that.
+func visitAll(rows *sql.Rows, visit func(*sql.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := visit(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// query calls visit with each row of the answer to a query.
+func query(ctx context.Context, from querier, visit func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := from.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	return visitAll(rows, visit)
+}
+
+// ownError is one of visit's, which is not about the store.
+type ownError struct{ error }
+
+// asked returns a reader's error: visit's own as it is, others with the store's name.
+func (s *store) asked(err error) error {
+	if own, is := errors.AsType[ownError](err); is {
+		return own.error
+	}
+	return s.failed(err)
+}
+
+func own(err error) error {
+	if err == nil {
+		return nil
+	}
+	return ownError{err}
+}
+
+// records calls visit with each record of a query that selects columns.
+func records(ctx context.Context, from querier, visit func(*audit.Record) error, text string, args ...any) error {
+	var r audit.Record
+	return query(ctx, from, func(rows *sql.Rows) error {
+		if err := scan(rows, &r); err != nil {
+			return err
+		}
+		return own(visit(&r))
+	}, text, args...)
+}
+
+// Open implements [audit.Store].
+func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
+	return s.asked(s.rows(ctx, s.read, func(claim string, state *audit.State, err error) error {
+		if err != nil {
+			return fmt.Errorf("claim %s: %w", claim, err)
+		}
+		return own(visit(claim, state))
+	}))
+}
+
+func (s *store) rows(ctx context.Context, from querier, visit func(string, *audit.State, error) error) error {
+	return query(ctx, from, func(rows *sql.Rows) error {
+		var claim string
+		var row sql.RawBytes
+		if err := rows.Scan(&claim, &row); err != nil {
+			return err
+		}
+		state, err := s.secret.ReadState(claim, row)
+		return visit(claim, &state, err)
+	}, "SELECT claim_id, state FROM claims ORDER BY claim_id")
+}
+
+// selectClaim walks the links of a claim's records, from its last one and from those that no row leads to.
+const selectClaim = `WITH RECURSIVE of(n) AS (
+		SELECT seq FROM records WHERE claim_id = ?1 AND kind IN (7, 16, 18) UNION SELECT ?2
+		UNION SELECT prev FROM of CROSS JOIN records ON seq = n WHERE prev > 0
+	) SELECT ` + columns + " FROM of CROSS JOIN records ON seq = n ORDER BY seq"
+
+// Claim implements [audit.Store].
+func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, all []audit.Record, err error) {
+	err = s.snapshot(ctx, func(conn *sql.Conn) error {
+		var row []byte
+		err := conn.QueryRowContext(ctx, "SELECT state FROM claims WHERE claim_id = ?", claimID).Scan(&row)
+		if err == nil {
+			state, err = s.secret.ReadState(claimID, row)
+		}
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("claim %s: %w", claimID, err)
+		}
+		return records(ctx, conn, func(r *audit.Record) error { all = append(all, *r); return nil }, selectClaim, claimID, state.Tip)
+	})
+	return state, all, s.failed(err)
+}
+
+// Between implements [audit.Store].
+func (s *store) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
+	return s.asked(records(ctx, s.read, visit, "SELECT "+columns+" FROM records WHERE at >= ? AND at < ?"+ofKinds(kinds)+" ORDER BY at, seq", micros(from), micros(to)))
+}
+
+func ofKinds(kinds []audit.Kind) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	list := make([]string, len(kinds))
+	for i, k := range kinds {
+		list[i] = fmt.Sprint(uint8(k))
+	}
+	return " AND kind IN (" + strings.Join(list, ", ") + ")"
+}
+
+// selectTotals goes by place where that is the order of time too: over the index of the time a record costs three times as
+// much. Decisions are grouped by one text, because SQLite sorts them, and one column is sorted a third faster than five.
+const selectTotals = `WITH range(first, last) AS (SELECT (SELECT min(seq) FROM records WHERE at >= ?1 AND at < ?2), (SELECT max(seq) FROM records WHERE at >= ?1 AND at < ?2))
+	SELECT kind, policy, class, rule, code, 0, 0, count(*), 0, 0 FROM range CROSS JOIN records ON seq BETWEEN first AND last
+		AND +at >= ?1 AND +at < ?2 AND kind NOT IN (16, 18) GROUP BY kind || '|' || policy || '|' || class || '|' || rule || '|' || code
+	UNION ALL SELECT kind, policy, '', '', '', course, (seconds + 59) / 60, count(*), sum(attempts), sum(seconds) FROM range CROSS JOIN records ON seq BETWEEN first AND last
+		AND +at >= ?1 AND +at < ?2 AND kind IN (16, 18) GROUP BY 7, 6, 1, 2`
+
+// Totals implements [audit.Store].
+func (s *store) Totals(ctx context.Context, from, to time.Time, visit func(*audit.Total) error) error {
+	return s.asked(query(ctx, s.read, func(rows *sql.Rows) error {
+		var t audit.Total
+		if err := rows.Scan(&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds); err != nil {
+			return err
+		}
+		return own(visit(&t))
+	}, selectTotals, micros(from), micros(to)))
+}
+
+// snapshot calls do with a connection that sees the store as it is at one moment.
+func (s *store) snapshot(ctx context.Context, do func(*sql.Conn) error) error {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	err = do(conn)
+	_, endErr := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	return errors.Join(err, endErr)
+}
+
+// Heads implements [audit.Store].
+func (s *store) Heads(ctx context.Context) ([]audit.Head, []audit.Cut, error) {
+	heads, cuts, err := ends(ctx, s.read)
+	return heads, cuts, s.failed(err)
+}
+
+const (
+	headColumns = "chain, seq, hash, at, signature"
+	cutColumns  = "chain, through, hash, at, signature"
+)
+
+func ends(ctx context.Context, from querier) (heads []audit.Head, cuts []audit.Cut, err error) {
+	read := func(chain *int, seq *int64, hash *audit.Hash, at *time.Time, signature *[]byte, text string) error {
+		return query(ctx, from, func(rows *sql.Rows) error {
+			var sum []byte
+			var micros int64
+			err := rows.Scan(chain, seq, &sum, &micros, signature)
+			copy(hash[:], sum)
+			*at = utc(micros)
+			return err
+		}, text)
+	}
+	head := audit.Head{Chain: chainNumber}
+	if err := read(&head.Chain, &head.Seq, &head.Hash, &head.At, &head.Signature, "SELECT "+headColumns+" FROM heads"); err != nil {
+		return nil, nil, err
+	}
+	var cut audit.Cut
+	if err := read(&cut.Chain, &cut.Through, &cut.Hash, &cut.At, &cut.Signature, "SELECT "+cutColumns+" FROM cuts"); err != nil {
+		return nil, nil, err
+	}
+	if cut.Chain != 0 {
+		cuts = append(cuts, cut)
+	}
+	return []audit.Head{head}, cuts, nil
+}
+
+// Walk implements [audit.Store]. At the end SQLite holds every index against its table, and every page and value against its
+// form, which takes about as long as the reading.
+func (s *store) Walk(ctx context.Context, w audit.Walker) error {
+	err := s.snapshot(ctx, func(conn *sql.Conn) error {
+		heads, cuts, err := ends(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if err := w.Ends(heads, cuts); err != nil {
+			return own(err)
+		}
+		if err := records(ctx, conn, w.Record, "SELECT "+columns+" FROM records ORDER BY seq"); err != nil {
+			return err
+		}
+		err = s.rows(ctx, conn, func(claim string, state *audit.State, err error) error { return own(w.Row(claim, state, err)) })
+		if err != nil {
+			return err
+		}
+		var finding string
+		if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&finding); err != nil || finding == "ok" {
+			return err
+		}
+		return own(damage(finding))
+	})
+	// What keeps a record from being read may be damage: SQLITE_ERROR is said of a statement that does not fit the tables, and
+	// the statements are always the same.
+	if fault, is := errors.AsType[*driver.Error](err); is && ctx.Err() == nil {
+		switch fault.Code() & 0xff {
+		case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_ERROR:
+			return damage(fault.Error())
+		}
+	}
+	return s.asked(err)
+}
+
+func damage(finding string) error {
+	return &audit.BrokenError{Why: "the file is damaged, restore a backup: " + strings.Join(strings.Fields(finding), " ")}
+}
+
+// readMeta reads a value, empty where there is none.
+func readMeta(ctx context.Context, from querier, name string) (value string, err error) {
+	err = from.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return value, err
+}

@@ -1,0 +1,309 @@
+package audit
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// Standing is where a claim stands. It is a label of metrics and stands in JSON: the names are never changed.
+type Standing string
+
+// The standings of claims that failed and have not ended, then those of claims that ended.
+const (
+	// Waiting is a retry whose time has not come, Overdue one whose time has come without news.
+	Waiting Standing = "waiting"
+	Overdue Standing = "overdue"
+	// Stopped is a BPMN error that was thrown; DeadLetter is one of a model that keeps such claims as dead letters.
+	Stopped    Standing = "stopped"
+	DeadLetter Standing = "dead-letter"
+	// Incident is an input that was rejected.
+	Incident Standing = "incident"
+	// Redriven is a claim that a person had sent again, without news since.
+	Redriven Standing = "redriven"
+	// Submitted is a claim that the insurer accepted, Abandoned one that was given up.
+	Submitted Standing = "submitted"
+	Abandoned Standing = "abandoned"
+)
+
+// WithDeadLetters is [Record.HeldBy] where the model keeps a stopped claim among the dead letters.
+const WithDeadLetters = "dead-letter"
+
+// State is what the trail knows of a claim that has not ended. Its zero value is a claim of which nothing is known.
+type State struct {
+	// Opened is when the claim had its first record since its last end. FirstFailure is when the first decision of the
+	// present round was taken, zero where there was none: a resubmission begins a round.
+	Opened, FirstFailure time.Time
+	// Failures is how many jobs of the round have a decision, Retries how many of them got a retry. A job counts once,
+	// however often its inputs were corrected. Attempts is how many failed in the rounds before.
+	Failures, Retries, Attempts int
+	// Instances are the process instances of the round that were heard of last, at most maxInstances, the latest last.
+	Instances []Instance
+	// Dropped is the most retries of an instance that has no place in Instances any more: one that is not named there
+	// counts as having had so many. Without it instances that take turns and lose their count would be retried for ever.
+	Dropped int
+	// Policy, Class, Rule and Code are of the last decision, MaxRetries is how many retries it allows.
+	Policy     string
+	Class      retry.Class
+	Rule, Code string
+	MaxRetries int
+	// Last is the kind of the last record that shows how the claim stands. At, Next, RetryCount, ProcessInstanceKey,
+	// HeldBy and DecidedBy are that record's; Next is zero unless the claim has a time at which it is due.
+	Last               Kind
+	At, Next           time.Time
+	RetryCount         int
+	ProcessInstanceKey int64
+	HeldBy, DecidedBy  string
+	// Flags are those of the claim's course since it was opened, but CourseByPerson also of a resubmission.
+	Flags CourseFlags
+	// Tip is the ID of the last record: the next one names it as Prev.
+	Tip int64
+}
+
+// Instance is what is known of one process instance of a claim in the present round.
+type Instance struct {
+	Cluster string
+	Key     int64
+	// Job is the last one with a decision, Before how many other jobs got a retry since the instance was last stopped by
+	// one of them.
+	Job    int64
+	Before int
+	flags  uint8
+}
+
+const (
+	lastRetry uint8 = 1 << iota // the last decision about Job is a retry
+	everRetry                   // one of them was
+	everStop                    // one of them stopped it
+)
+
+const maxInstances = 4
+
+// retried is how many retries the instance had since it was last stopped.
+func (i *Instance) retried() int {
+	switch {
+	case i.flags&lastRetry == 0:
+		return 0
+	case i.flags&everStop != 0:
+		return 1
+	}
+	return i.Before + 1
+}
+
+// IsZero reports whether nothing is known of the claim, or it has ended.
+func (s *State) IsZero() bool { return s.Last == 0 }
+
+// Retried is how many other jobs of the job's instance got a retry in the present round since the instance was last
+// stopped: the count that a process cannot lose (RN-BIL-005 V1).
+func (s *State) Retried(job Key) int {
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		switch {
+		case in.Key != job.ProcessInstanceKey || in.Cluster != job.Cluster:
+		case in.Job == job.JobKey:
+			return in.Before
+		default:
+			return in.retried()
+		}
+	}
+	return s.Dropped
+}
+
+// Add returns the state after a further record of the claim. It is the only place that knows what a kind means for a
+// claim. It is pure: what s holds is not changed.
+func (s State) Add(r *Record) State {
+	switch {
+	case r.ClaimID == "":
+		return s
+	case r.Kind == KindDecisionRefused: // the claim stands as it stood, and an ended one stays so
+		if !s.IsZero() {
+			s.Tip = r.ID
+		}
+		return s
+	case r.Kind.Ends():
+		return State{}
+	}
+	if r.Kind == KindResubmitted {
+		s = State{Opened: s.Opened, Policy: s.Policy, Flags: s.Flags | CourseByPerson, Attempts: s.Attempts + s.Failures}
+	}
+	if s.Opened.IsZero() {
+		s.Opened = r.At
+	}
+	s.Tip, s.Last, s.At, s.Next, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
+	s.ProcessInstanceKey, s.HeldBy, s.DecidedBy = r.ProcessInstanceKey, r.HeldBy, r.DecidedBy
+	switch r.Kind {
+	case KindRetry, KindExhausted, KindPermanent:
+		return s.decided(r)
+	case KindRedriven:
+		s.Flags |= CourseByPerson | CourseFailed
+	case KindRejected:
+		s.Flags |= CourseFailed
+	}
+	return s
+}
+
+// decided adds a decision.
+func (s State) decided(r *Record) State {
+	s.Policy, s.Class, s.Rule, s.Code, s.MaxRetries = r.Policy, r.Class, r.Rule, r.Code, r.MaxRetries
+	s.Flags |= CourseFailed | CourseDecided
+	switch r.Kind {
+	case KindRetry:
+		s.Flags |= CourseRetried
+	case KindExhausted:
+		s.Flags |= CourseRetried | CourseExhausted
+	}
+	if s.FirstFailure.IsZero() {
+		s.FirstFailure = r.At
+	}
+	in := Instance{Cluster: r.Cluster, Key: r.ProcessInstanceKey, Before: s.Dropped}
+	others := make([]Instance, 0, maxInstances)
+	for _, other := range s.Instances {
+		if other.Key == in.Key && other.Cluster == in.Cluster {
+			in = other
+		} else {
+			others = append(others, other)
+		}
+	}
+	if in.Job != r.JobKey || in.flags == 0 {
+		s.Failures++
+		if in.flags != 0 {
+			in.Before = in.retried()
+		}
+		in.Job, in.flags = r.JobKey, 0
+	}
+	if r.Kind == KindRetry {
+		if in.flags&everRetry == 0 {
+			s.Retries++
+		}
+		in.flags |= lastRetry | everRetry
+	} else {
+		in.flags = in.flags&^lastRetry | everStop
+	}
+	if len(others) == maxInstances {
+		s.Dropped = max(s.Dropped, others[0].retried())
+		others = slices.Delete(others, 0, 1)
+	}
+	s.Instances = append(others, in)
+	return s
+}
+
+// Standing returns where an open claim stands at the time now.
+func (s *State) Standing(now time.Time) Standing {
+	switch s.Last {
+	case KindExhausted, KindPermanent:
+		if s.HeldBy == WithDeadLetters {
+			return DeadLetter
+		}
+		return Stopped
+	case KindRejected:
+		return Incident
+	case KindRedriven, KindResubmitted:
+		if s.Next.IsZero() {
+			return Redriven
+		}
+	}
+	if now.Before(s.Next) {
+		return Waiting
+	}
+	return Overdue
+}
+
+// CourseFlags say what happened to a claim from its opening on.
+type CourseFlags uint8
+
+// The flags of a course. They are stored and never change.
+const (
+	CourseFailed    CourseFlags = 1 << iota // it was not accepted at once
+	CourseDecided                           // a policy decided about it
+	CourseRetried                           // it had a retry, or had used them up
+	CourseExhausted                         // it had used up its retries
+	CourseByPerson                          // a person had it sent again
+)
+
+// Has reports whether one of the flags is set.
+func (f CourseFlags) Has(one CourseFlags) bool { return f&one != 0 }
+
+// Course is how a claim went until it ended.
+type Course struct {
+	// Attempts is how often it was submitted, Seconds how long it took from its opening to its end, 0 where it never failed.
+	Attempts int
+	Seconds  int64
+	Flags    CourseFlags
+}
+
+// course returns the course of a claim in this state that the record ends, and the zero course for other records.
+func (s *State) course(r *Record) Course {
+	if !r.Kind.Ends() {
+		return Course{}
+	}
+	c := Course{Attempts: s.Attempts + s.Failures, Flags: s.Flags}
+	if r.Kind == KindSubmitted {
+		c.Attempts++ // the one that was accepted
+	}
+	if !s.IsZero() && s.Flags.Has(CourseFailed) { // the clocks of two replicas may differ: an end is never before the failure
+		c.Seconds = int64(max(r.At.Sub(s.Opened), 0) / time.Second)
+	}
+	return c
+}
+
+// stateVersion is that of the bytes of a state.
+const stateVersion = 1
+
+// fields names all that is stored of a state, for writing and for reading.
+func (s *State) fields(c *codec) {
+	for _, t := range []*time.Time{&s.Opened, &s.FirstFailure, &s.At, &s.Next} {
+		c.time(t)
+	}
+	flags, last := int64(s.Flags), int64(s.Last)
+	for _, n := range []*int64{&s.Tip, &s.ProcessInstanceKey, &flags, &last} {
+		c.int(n)
+	}
+	s.Flags, s.Last = CourseFlags(flags), Kind(last) //nolint:gosec // what was written is small, and what was changed fails its check
+	for _, n := range []*int{&s.Failures, &s.Retries, &s.Attempts, &s.Dropped, &s.RetryCount, &s.MaxRetries} {
+		c.count(n)
+	}
+	class := string(s.Class)
+	for _, t := range []*string{&s.Policy, &class, &s.Rule, &s.Code, &s.HeldBy, &s.DecidedBy} {
+		c.text(t)
+	}
+	s.Class = retry.Class(class)
+	n := len(s.Instances)
+	c.count(&n)
+	if c.reading && n > 0 && n <= maxInstances {
+		s.Instances = make([]Instance, n)
+	}
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		flags := int64(in.flags)
+		c.text(&in.Cluster)
+		c.int(&in.Key)
+		c.int(&in.Job)
+		c.count(&in.Before)
+		c.int(&flags)
+		in.flags = uint8(flags) //nolint:gosec // as above
+	}
+}
+
+// bytes returns the state as it is stored.
+func (s *State) bytes() []byte {
+	c := codec{b: append(make([]byte, 0, 192), stateVersion)}
+	s.fields(&c)
+	return c.b
+}
+
+var errState = errors.New("the row of the claim cannot be read: it was written by another version, or damaged")
+
+// readState is the inverse of bytes.
+func readState(b []byte) (s State, err error) {
+	if len(b) == 0 || b[0] != stateVersion {
+		return State{}, errState
+	}
+	c := codec{b: b[1:], reading: true}
+	s.fields(&c)
+	if c.bad || len(c.b) > 0 {
+		return State{}, errState
+	}
+	return s, nil
+}
