@@ -12,7 +12,7 @@ type Head struct {
 	Chain int       `json:"chain"`
 	Seq   int64     `json:"seq"`
 	Hash  Hash      `json:"hash"`
-	At    time.Time `json:"at"` // UTC, whole microseconds
+	At    time.Time `json:"at"` // when the last record was decided: UTC, whole microseconds
 	// Signature is Ed25519, over all of the above.
 	Signature []byte `json:"signature"`
 }

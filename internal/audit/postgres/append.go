@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -164,7 +163,11 @@ func (t *transaction) place() (*pgx.Batch, audit.Head, error) {
 	for i, claim := range open {
 		states[i] = t.store.secret.SealState(claim, t.State(claim))
 	}
-	head := t.store.secret.Head(chain, time.Now())
+	at := t.heads[0].At
+	if fresh := t.Fresh(); len(fresh) > 0 {
+		at = fresh[len(fresh)-1].At
+	}
+	head := t.store.secret.Head(chain, at)
 	var b pgx.Batch
 	b.Queue(insertRecords, valuesOf(t.Fresh())...)
 	b.Queue(setRows, ended, open, states)

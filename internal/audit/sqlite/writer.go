@@ -79,7 +79,7 @@ func (w *writer) load(ctx context.Context, tenant string) error {
 	if key == "" {
 		err := w.transact(ctx, func(ctx context.Context, w *writer) error {
 			chain := audit.NewChain(chainNumber)
-			return errors.Join(w.setMeta(ctx, metaKey, w.secret.Public().ID()), w.setMeta(ctx, metaTenant, tenant), w.setHead(ctx, chain))
+			return errors.Join(w.setMeta(ctx, metaKey, w.secret.Public().ID()), w.setMeta(ctx, metaTenant, tenant), w.setHead(ctx, chain, time.Now()))
 		})
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 	}
 	b := audit.NewBatch(entries)
 	err := s.write(ctx, func(ctx context.Context, w *writer) error {
-		if err := errors.Join(w.look(ctx, b)); err != nil {
+		if err := w.look(ctx, b); err != nil {
 			return err
 		}
 		chain := audit.ChainAt(chainNumber, w.seq, w.last)
@@ -159,7 +159,7 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 			return err
 		}
 		w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
-		return w.setHead(ctx, chain)
+		return w.setHead(ctx, chain, b.Fresh()[len(b.Fresh())-1].At)
 	})
 	if err != nil {
 		return nil, refused(err)
@@ -270,8 +270,8 @@ func write[T any](w *writer, ctx context.Context, all []T, queries map[int]strin
 	return nil
 }
 
-func (w *writer) setHead(ctx context.Context, chain *audit.Chain) error {
-	h := w.secret.Head(chain, time.Now())
+func (w *writer) setHead(ctx context.Context, chain *audit.Chain, at time.Time) error {
+	h := w.secret.Head(chain, at)
 	return w.exec(ctx, "INSERT OR REPLACE INTO heads ("+headColumns+") VALUES (?, ?, ?, ?, ?)",
 		h.Chain, h.Seq, h.Hash[:], h.At.UnixMicro(), h.Signature)
 }
