@@ -34,7 +34,7 @@ type Explanation struct {
 	Policy        string `json:"policy,omitempty"`
 	PolicyVersion string `json:"policyVersion,omitempty"`
 	RuleID        string `json:"ruleId,omitempty"`
-	MatchedCode   string `json:"matchedCode,omitempty"`
+	MatchedCode   string `json:"matchedCode"`
 	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa; empty where it is a word of a rule.
 	MatchedMeaning string `json:"matchedMeaning,omitempty"`
 	// Reason is the step of the rule that settled it.
