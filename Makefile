@@ -140,8 +140,8 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x "./$$dir" </dev/null || exit 1; \
 	done
 
-bench: ## The worker compared with the client library's own and with the first one that a team writes; five minutes
-	$(GO) run ./bench
+bench: ## The worker compared with the client library's own and the first one that a team writes, or with AGAINST=another build
+	$(GO) run ./bench $(if $(PAST),-past $(PAST)) $(if $(AGAINST),-against $(abspath $(AGAINST)))
 
 ##@ Check
 

@@ -9,7 +9,7 @@ import (
 
 // A worker that is fast because it is wrong must not get into the table.
 func TestOnlyTheRightAnswerPasses(t *testing.T) {
-	claims := mixed(100)
+	claims := mixed(0, 100)
 	const right = `{"shouldRetry":true,"retryCount":2,"errorClassification":"TRANSIENT",` +
 		`"originalError":"SERVICE_UNAVAILABLE: o portal da operadora respondeu HTTP 503"}`
 	check.Must(t, claims[1].check("", right))

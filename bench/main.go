@@ -33,12 +33,14 @@ func main() {
 	}
 	rounds := flag.Int("rounds", 7, "rounds; every worker runs once in each")
 	jobs := flag.Int("jobs", 20_000, "jobs of each worker in each of them, 100 or more")
+	past := flag.Int("past", 0, "jobs that every store has seen before; with 200000 it is of the size that a hospital has after weeks")
+	against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
 	flag.Parse()
 	if *rounds < 1 || *jobs < 100 || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	exit("bench", run(ctx, *rounds, *jobs))
+	exit("bench", run(ctx, *rounds, *jobs, *past, *against))
 }
 
 func exit(name string, err error) {
@@ -54,11 +56,12 @@ type bench struct {
 	secret       *audit.Secret
 	server       *devpostgres.Server
 	pinned       pinning
+	past         int // jobs that every store has seen before
 }
 
 // run lets the workers take turns, each round beginning with another one, and prints how they compare.
-func run(ctx context.Context, rounds, jobs int) (err error) {
-	b := &bench{}
+func run(ctx context.Context, rounds, jobs, past int, against string) (err error) {
+	b := &bench{past: past}
 	if b.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func run(ctx context.Context, rounds, jobs int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.server.Close()) }()
-	contenders, err := b.contenders()
+	contenders, err := b.contenders(against)
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func run(ctx context.Context, rounds, jobs int) (err error) {
 			results[which] = append(results[which], s)
 		}
 	}
-	fmt.Fprintf(os.Stdout, "%d rounds of %d jobs, engine in this process (%s), load %s\n\n", rounds, jobs, how, load())
+	fmt.Fprintf(os.Stdout, "%d rounds of %d jobs behind %d, engine in this process (%s), load %s\n\n", rounds, jobs, past, how, load())
 	return report(os.Stdout, contenders, results)
 }
 

@@ -31,7 +31,8 @@ type sample struct {
 	memory, start float64
 }
 
-// measure lets one worker work so many jobs on a store of its own, and checks every answer.
+// measure lets one worker work so many jobs on a store of its own, and checks every answer. A worker with a store has worked
+// those of the past before, which are not measured.
 func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, err error) {
 	gateway := enginetest.New()
 	defer gateway.Close()
@@ -40,30 +41,40 @@ func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, e
 		return s, err
 	}
 	gateway.Serve(listener)
-	claims := mixed(jobs)
-	queued := make([]enginetest.Job, jobs)
-	for i, c := range claims {
-		queued[i] = enginetest.Job{
-			Type: jobType, Variables: c.variables(), ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry",
-		}
-	}
-	keys := gateway.Add(queued...)
-
 	address := listener.Addr().String()
 	argv := append(b.pinned.prefix(), w.argv...)
 	// Nothing of the caller's environment: a GOGC or a GOMAXPROCS there would be measured.
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
-	if w.store != nil {
-		settings, err := w.store(ctx)
-		if err != nil {
-			return s, err
-		}
-		env = append(env, settings...)
-		env = append(env, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
-			"RETRY_MAX_JOBS_ACTIVE="+strconv.Itoa(maxJobsActive))
-	} else {
-		argv = append(argv, address)
+	if w.store == nil {
+		return b.run(ctx, w, gateway, append(argv, address), env, mixed(0, jobs))
 	}
+	settings, err := w.store(ctx)
+	if err != nil {
+		return s, err
+	}
+	env = append(env, settings...)
+	env = append(env, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
+		"RETRY_MAX_JOBS_ACTIVE="+strconv.Itoa(maxJobsActive))
+	for _, claims := range past(b.past) {
+		if _, err := b.run(ctx, w, gateway, argv, env, claims); err != nil {
+			return s, fmt.Errorf("the past: %w", err)
+		}
+	}
+	return b.run(ctx, w, gateway, argv, env, mixed(b.past, jobs))
+}
+
+// run lets a worker work a job of each of these claims.
+func (b *bench) run(
+	ctx context.Context, w contender, gateway *enginetest.Gateway, argv, env []string, claims []claim,
+) (s sample, err error) {
+	queued := make([]enginetest.Job, len(claims))
+	for i, c := range claims {
+		queued[i] = enginetest.Job{
+			Type: c.jobType, Variables: c.variables(), ProcessID: "process-" + c.jobType, ElementID: "Task_AnalyzeRetry",
+		}
+	}
+	calls, done := len(gateway.Calls()), ended(gateway)+len(claims)
+	keys := gateway.Add(queued...)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
 	var stderr bytes.Buffer
@@ -73,52 +84,58 @@ func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, e
 	if err != nil {
 		return s, err
 	}
-	err = await(ctx, gateway, child, jobs)
+	err = await(ctx, gateway, child, done)
 	s.memory = peak(child.PID())
 	_, stopped := child.Stop(context.WithoutCancel(ctx), 10*time.Second)
 	state := cmd.ProcessState
 	if err = errors.Join(err, stopped); err != nil || !state.Success() {
 		return s, fmt.Errorf("%v %w: %s", state, err, stderr.String()[max(0, stderr.Len()-2000):])
 	}
-	s.cpu = micros(state.UserTime()+state.SystemTime()) / float64(jobs)
-	s.server = float64(familyTicks(b.server.PID())-served) * tickMicros / float64(jobs)
-	first, last, err := checkCalls(gateway, w, keys, claims)
-	s.start, s.throughput = micros(first.Sub(started))/1000, float64(jobs)/last.Sub(first).Seconds()
+	jobs := float64(len(claims))
+	s.cpu = micros(state.UserTime()+state.SystemTime()) / jobs
+	s.server = float64(familyTicks(b.server.PID())-served) * tickMicros / jobs
+	first, last, err := checkCalls(gateway.Calls()[calls:], w, keys, claims)
+	s.start, s.throughput = micros(first.Sub(started))/1000, jobs/last.Sub(first).Seconds()
 	return s, err
+}
+
+// ended is how many jobs have come to an end.
+func ended(gateway *enginetest.Gateway) int {
+	counts := gateway.Counts()
+	return counts.Completed + counts.Thrown + counts.Incident
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// await waits until all jobs are answered.
+// await waits until so many jobs are answered.
 func await(ctx context.Context, gateway *enginetest.Gateway, child *process.Process, jobs int) error {
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		counts := gateway.Counts()
 		switch {
-		case counts.Completed+counts.Thrown+counts.Incident >= jobs:
+		case ended(gateway) >= jobs:
 			return nil
 		case !child.Alive():
-			return fmt.Errorf("ended by itself at %+v", counts)
+			return fmt.Errorf("ended by itself at %+v", gateway.Counts())
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("not done in time, at %+v: %w", counts, ctx.Err())
+			return fmt.Errorf("not done in time, at %+v: %w", gateway.Counts(), ctx.Err())
 		}
 	}
 }
 
 // checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and when the
 // last answer arrived.
-func checkCalls(gateway *enginetest.Gateway, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
+func checkCalls(calls []enginetest.Call, w contender, keys []int64, claims []claim) (first, last time.Time, err error) {
 	open := make(map[int64]claim, len(keys))
 	for i, key := range keys {
 		open[key] = claims[i]
 	}
-	for _, call := range gateway.Calls() {
+	for _, call := range calls {
 		var key int64
 		var code, variables string
 		switch r := call.Request.(type) {

@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	jobType       = "analyze-retry"
+	decisionJob   = "analyze-retry"
+	outcomeJob    = "record-retry-outcome"
 	maxJobsActive = 50
 	noDecision    = "no-decision"
 	firstWorker   = "first-worker"
@@ -37,7 +38,7 @@ type contender struct {
 }
 
 // contenders are the workers that take turns. The first is the one that the others are compared with.
-func (b *bench) contenders() ([]contender, error) {
+func (b *bench) contenders(against string) ([]contender, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -60,12 +61,17 @@ func (b *bench) contenders() ([]contender, error) {
 		url, err := b.server.NewDatabase(ctx)
 		return []string{"RETRY_DATABASE_URL=" + url, "RETRY_AUDIT_KEY_FILE=" + path}, err
 	}
-	return []contender{
+	all := []contender{
 		{name: "no decision", argv: []string{self, noDecision}},
 		{name: "SQLite", argv: []string{b.program, "run"}, store: inFile, decides: true},
 		{name: "PostgreSQL", argv: []string{b.program, "run"}, store: onServer, decides: true},
-		{name: "first worker", argv: []string{self, firstWorker}, decides: true},
-	}, nil
+	}
+	if against == "" {
+		return append(all, contender{name: "first worker", argv: []string{self, firstWorker}, decides: true}), nil
+	}
+	return append(all,
+		contender{name: "other SQLite", argv: []string{against, "run"}, store: inFile, decides: true},
+		contender{name: "other PostgreSQL", argv: []string{against, "run"}, store: onServer, decides: true}), nil
 }
 
 // others are the workers of this program, by the argument that makes it one.
@@ -87,7 +93,7 @@ func work(ctx context.Context, address string, handle func(worker.JobClient, ent
 		return err
 	}
 	failed := make(chan error, 1)
-	client.NewJobWorker().JobType(jobType).Handler(func(c worker.JobClient, j entities.Job) {
+	client.NewJobWorker().JobType(decisionJob).Handler(func(c worker.JobClient, j entities.Job) {
 		if err := handle(c, j); err != nil && ctx.Err() == nil {
 			select {
 			case failed <- err:

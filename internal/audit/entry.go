@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Entry is a record that is to be appended. It is made from what the trail knows of its claim, inside the transaction
@@ -73,6 +74,9 @@ func NewBatch(entries []Entry) *Batch {
 // clean makes texts that every database can keep, and gives back as they are.
 func clean(texts ...*string) {
 	for _, t := range texts {
+		if utf8.ValidString(*t) && strings.IndexByte(*t, 0) < 0 {
+			continue
+		}
 		*t = strings.ReplaceAll(strings.ToValidUTF8(*t, "\uFFFD"), "\x00", "\uFFFD")
 	}
 }

@@ -83,6 +83,19 @@ type evaluation struct {
 	// at is when the rule was asked, elapsed how long it took from there.
 	at      time.Time
 	elapsed time.Duration
+	// redacted is the error text without personal data, record what is stored where the trail changes nothing about it.
+	redacted string
+	record   audit.Record
+	// again is the evaluation by what the trail knows, nil where that changes nothing.
+	again *evaluation
+}
+
+// last returns the evaluation that was recorded.
+func (e *evaluation) last() *evaluation {
+	if e.again != nil {
+		return e.again
+	}
+	return e
 }
 
 // Handle decides the jobs of the batch, stores the decisions, and answers with what is stored: the new decision, or
@@ -106,7 +119,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 	}
 	answers := make([]job.Answer, len(jobs))
 	for i := range jobs {
-		h.observe(&jobs[i], &evaluations[i], &stored[i])
+		h.observe(&jobs[i], evaluations[i].last(), &stored[i])
 		answers[i] = trail.answer(&jobs[i], &stored[i], func(variables string) string {
 			return contract.AnswerTo(h.opt.JobType, variables, shorten(evaluations[i].Request.SubmissionError))
 		})
@@ -118,13 +131,13 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 // here; what the trail knows of the claim seldom changes what comes of it.
 func (h *Handler) entry(j *job.Job, e *evaluation) audit.Entry {
 	key := h.opt.Trail.key(j, e.Identity...)
-	before, redacted := *e, redact.Stored(e.Request.SubmissionError)
-	record := h.record(j, e, redacted)
+	e.redacted = redact.Stored(e.Request.SubmissionError)
+	e.record = h.record(j, e)
 	return audit.Entry{Key: key, ClaimID: e.Request.ClaimID, Make: func(state audit.State) audit.Record {
-		if *e = before; e.consider(&state, key) {
-			return h.record(j, e, redacted)
+		if e.again = e.consider(&state, key); e.again == nil {
+			return e.record
 		}
-		return record
+		return h.record(j, e.again)
 	}}
 }
 
@@ -136,32 +149,39 @@ func (e *evaluation) decide() {
 	}
 }
 
-// consider decides again by what the trail knows of the claim, and reports whether that changes anything. A deadline counts
+// consider decides again by what the trail knows of the claim, and returns nil where that changes nothing. A deadline counts
 // from the first failure, which is reported with the end of the retries too (RN-BIL-005 section 12.3); and of the model's
 // and the trail's count the greater one counts, because a process can lose its own.
-func (e *evaluation) consider(state *audit.State, key audit.Key) (changed bool) {
+func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 	if e.Invalid != nil {
-		return false
+		return nil
 	}
 	first := e.Request.FirstFailure.IsZero() && !state.FirstFailure.IsZero()
+	late := first && e.Policy.Deadline > 0
+	retried := state.Retried(key)
+	lost := e.decision.Outcome == retry.OutcomeRetry && retried > e.Request.RetryCount
+	if !late && !lost && !(first && e.decision.Outcome == retry.OutcomeExhausted) {
+		return nil
+	}
+	again := *e
 	if first {
-		e.Request.FirstFailure = state.FirstFailure
+		again.Request.FirstFailure = state.FirstFailure
 	}
-	if changed = first && e.Policy.Deadline > 0; changed {
-		e.decide()
+	if late {
+		again.decide()
 	}
-	if n := state.Retried(key); e.decision.Outcome == retry.OutcomeRetry && n > e.Request.RetryCount {
-		e.Request.Retried, changed = n, true
-		e.decide()
+	if again.decision.Outcome == retry.OutcomeRetry && retried > e.Request.RetryCount {
+		again.Request.Retried = retried
+		again.decide()
 	}
-	return changed || first && e.decision.Outcome == retry.OutcomeExhausted
+	return &again
 }
 
 // record returns what is to be stored of a job: its error text without personal data, what was decided, and the answer.
-func (h *Handler) record(j *job.Job, e *evaluation, submissionError string) audit.Record {
+func (h *Handler) record(j *job.Job, e *evaluation) audit.Record {
 	record := audit.Record{Kind: audit.KindRejected, At: e.at.UTC().Truncate(time.Microsecond), RetryCount: e.Request.RetryCount}
 	detail := contract.Detail{
-		ProcessID: j.ProcessID, ElementID: j.ElementID, SubmissionError: submissionError, ExecutionTimeMs: milliseconds(e.elapsed),
+		ProcessID: j.ProcessID, ElementID: j.ElementID, SubmissionError: e.redacted, ExecutionTimeMs: milliseconds(e.elapsed),
 	}
 	words := text.In(h.opt.Trail.Language)
 	if e.Invalid != nil {
