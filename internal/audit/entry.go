@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -42,7 +43,6 @@ type Batch struct {
 	results []Stored
 	stored  map[int64][]*Record // by job key
 	claims  map[string]*claimRow
-	touched []string // the claims with a new record
 	fresh   []*Record
 }
 
@@ -81,7 +81,7 @@ func clean(texts ...*string) {
 	}
 }
 
-// Jobs returns the keys of the jobs, Claims the claims, in their order.
+// Jobs returns the keys of the jobs in their order.
 func (b *Batch) Jobs() []int64 {
 	keys := make([]int64, len(b.entries))
 	for i := range b.entries {
@@ -92,14 +92,7 @@ func (b *Batch) Jobs() []int64 {
 }
 
 // Claims returns the claims in their order.
-func (b *Batch) Claims() []string {
-	claims := make([]string, 0, len(b.claims))
-	for claim := range b.claims {
-		claims = append(claims, claim)
-	}
-	slices.Sort(claims)
-	return claims
-}
+func (b *Batch) Claims() []string { return slices.Sorted(maps.Keys(b.claims)) }
 
 // HasRecord notes a stored record of one of the jobs.
 func (b *Batch) HasRecord(r Record) {
@@ -152,10 +145,7 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, nextID func() int6
 	r.ID, r.Prev, r.Course = nextID(), row.state.Tip, row.state.course(r)
 	chain.Link(r)
 	if e.ClaimID != "" {
-		if row.state = row.state.Add(r); !row.changed {
-			row.changed = true
-			b.touched = append(b.touched, e.ClaimID)
-		}
+		row.state, row.changed = row.state.Add(r), true
 	}
 	b.fresh = append(b.fresh, r)
 	b.stored[e.JobKey] = append(b.stored[e.JobKey], r)
@@ -179,9 +169,9 @@ func (b *Batch) Fresh() []*Record { return b.fresh }
 
 // Rows returns the claims whose rows change: those that get one, those whose row is written anew, and those that lose it.
 func (b *Batch) Rows() (added, changed, ended []string) {
-	slices.Sort(b.touched)
-	for _, claim := range b.touched {
+	for _, claim := range b.Claims() {
 		switch row := b.claims[claim]; {
+		case !row.changed:
 		case !row.known && !row.state.IsZero():
 			added = append(added, claim)
 		case row.known && !row.state.IsZero():

@@ -41,9 +41,6 @@ const (
 	KindAbandoned   Kind = 18
 )
 
-// FirstOutcome is the least of the kinds that are outcomes.
-const FirstOutcome = KindSubmitted
-
 var kindNames = map[Kind]string{
 	KindRetry: "RETRY", KindExhausted: "MAX_RETRIES_EXCEEDED", KindPermanent: "PERMANENT_ERROR",
 	KindRejected: "REJECTED", KindRedriven: "REDRIVEN", KindDecisionRefused: "DECISION_REFUSED",
@@ -60,9 +57,6 @@ func (k Kind) String() string {
 
 // IsDecision reports whether a record of this kind holds an answer of the rule: retry, exhausted or permanent.
 func (k Kind) IsDecision() bool { return k >= KindRetry && k <= KindPermanent }
-
-// IsOutcome reports whether a record of this kind says how a round of submissions ended.
-func (k Kind) IsOutcome() bool { return k >= FirstOutcome }
 
 // Ends reports whether a record of this kind ends its claim: the insurer accepted it, or it was given up.
 func (k Kind) Ends() bool { return k == KindSubmitted || k == KindAbandoned }

@@ -60,39 +60,20 @@ func LoadSecret(path string) (*Secret, error) {
 	return secretOf(private)
 }
 
-// Save writes the key to a new file, readable for its owner only. The file is there whole or not at all.
+// Save writes the key to a new file, readable for its owner only.
 func (s *Secret) Save(path string) error {
 	der, err := x509.MarshalPKCS8PrivateKey(s.private)
 	if err != nil {
 		return fmt.Errorf("audit key %s: %w", path, err)
 	}
-	// Unlike a rename, a link never replaces a key that is there.
-	err = linkFile(path, pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: der}))
-	if fault, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("audit key %s cannot be made: %w", path, fault.Err)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = errors.Join(pem.Encode(f, &pem.Block{Type: pemPrivate, Bytes: der}), f.Sync(), f.Close(), SyncDir(filepath.Dir(path)))
 	}
 	if err != nil {
-		return fmt.Errorf("audit key %s: %w", path, err)
+		return fmt.Errorf("audit key %s cannot be made: %w", path, err)
 	}
 	return nil
-}
-
-// linkFile writes a file next to the path, for its owner only, and links it there when it is whole and synced.
-func linkFile(path string, text []byte) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil {
-		return err
-	}
-	return SyncDir(dir)
 }
 
 // SyncDir makes what was made, renamed or removed in a directory last through a power cut.
