@@ -174,6 +174,13 @@ func TestNothingIsAnsweredWhilePostgreSQLIsAway(t *testing.T) {
 	w.losesStore(func() { commit = r.holdsCommits() })
 	commit()
 	w.answersStatus("/readyz", http.StatusOK)
+	r.untilDone()
+
+	way.Set(proxy.Faults{Hole: [2]bool{true, true}})
+	w.stops() // in its time and with exit code 0, beside connections that are dead
+	way.ResetAll()
+	way.Set(proxy.Faults{})
+	r.start(setting)
 	invariants(r)
 	r.happened(way.Did().Held, "connections half-open")
 }
