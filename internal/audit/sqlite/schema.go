@@ -38,7 +38,7 @@ func makeTables(ctx context.Context, path string) error {
 		return err
 	}
 	if defined == 0 {
-		if err := define(ctx, db); err != nil {
+		if _, err := db.ExecContext(ctx, "BEGIN;"+tables+"COMMIT"); err != nil {
 			return err
 		}
 	}
@@ -46,19 +46,6 @@ func makeTables(ctx context.Context, path string) error {
 	// count as stored from here on, so they go to the disk now.
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return err
-}
-
-// define makes the tables.
-func define(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // without effect after the commit
-	if _, err := tx.ExecContext(ctx, tables); err != nil {
-		return err
-	}
-	return tx.Commit()
 }
 
 // checkVersion reports whether the store has this worker's tables, changing nothing.
