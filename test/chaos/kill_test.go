@@ -35,7 +35,12 @@ func TestKilledWorkerLosesNothingAndDecidesNothingTwice(t *testing.T) {
 				commit()
 			case 1: // after the commit, before the answer
 				r.proxy.Set(proxy.Faults{Hole: [2]bool{proxy.ToServer: true}})
-				r.until("decisions are stored whose answers are not sent", func() bool { return len(r.records()) > r.done() })
+				for r.pass(time.Second); len(r.records()) <= r.done(); r.pass(time.Second) { // all were answered already: once more
+					r.proxy.ResetAll()
+					r.proxy.Set(proxy.Faults{})
+					r.untilAtWork(2 * chunk)
+					r.proxy.Set(proxy.Faults{Hole: [2]bool{proxy.ToServer: true}})
+				}
 				w.kills()
 				r.proxy.ResetAll()
 				r.proxy.Set(proxy.Faults{})
