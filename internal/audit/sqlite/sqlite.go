@@ -102,7 +102,7 @@ func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
 	if err = checkVersion(ctx, s.read); unwritable(err) {
 		// SQLite writes beside the file in order to read it. Where nothing is there, nobody writes to the store either.
 		if log, statErr := os.Stat(s.path + "-wal"); statErr == nil && log.Size() > 0 {
-			return fmt.Errorf("SQLite must write beside the file in order to read it, and may not (%w): copy it, with its -wal, to a place of your own", err)
+			return fmt.Errorf("SQLite must write beside the file in order to read it, and may not: copy it, with its -wal, to a place of your own (%w)", errors.Unwrap(err))
 		}
 		if err = s.read.Close(); err != nil {
 			return err
