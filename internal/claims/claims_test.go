@@ -30,7 +30,7 @@ func storeOf(t *testing.T, records ...audit.Record) audit.Store {
 		if r.At.IsZero() {
 			r.At = noon.Add(time.Duration(i) * time.Minute)
 		}
-		if r.Kind.IsDecision() || r.Kind.IsOutcome() {
+		if r.Kind.IsDecision() || r.Kind >= audit.KindSubmitted {
 			r.Policy = "tiss"
 		}
 		if r.Kind.IsDecision() {
