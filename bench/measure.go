@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,11 +43,11 @@ func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, e
 	}
 	gateway.Serve(listener)
 	address := listener.Addr().String()
-	argv := append(b.pinned.prefix(), w.argv...)
 	// Nothing of the caller's environment: a GOGC or a GOMAXPROCS there would be measured.
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	if w.store == nil {
-		return b.run(ctx, w, gateway, append(argv, address), env, mixed(0, jobs))
+		w.argv = append(slices.Clip(w.argv), address)
+		return b.run(ctx, w, gateway, env, mixed(0, jobs))
 	}
 	settings, err := w.store(ctx)
 	if err != nil {
@@ -56,17 +57,15 @@ func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, e
 	env = append(env, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
 		"RETRY_MAX_JOBS_ACTIVE="+strconv.Itoa(maxJobsActive))
 	for _, claims := range past(b.past) {
-		if _, err := b.run(ctx, w, gateway, argv, env, claims); err != nil {
+		if _, err := b.run(ctx, w, gateway, env, claims); err != nil {
 			return s, fmt.Errorf("the past: %w", err)
 		}
 	}
-	return b.run(ctx, w, gateway, argv, env, mixed(b.past, jobs))
+	return b.run(ctx, w, gateway, env, mixed(b.past, jobs))
 }
 
 // run lets a worker work a job of each of these claims.
-func (b *bench) run(
-	ctx context.Context, w contender, gateway *enginetest.Gateway, argv, env []string, claims []claim,
-) (s sample, err error) {
+func (b *bench) run(ctx context.Context, w contender, gateway *enginetest.Gateway, env []string, claims []claim) (s sample, err error) {
 	queued := make([]enginetest.Job, len(claims))
 	for i, c := range claims {
 		queued[i] = enginetest.Job{
@@ -75,6 +74,7 @@ func (b *bench) run(
 	}
 	calls, done := len(gateway.Calls()), ended(gateway)+len(claims)
 	keys := gateway.Add(queued...)
+	argv := append(b.pinned.prefix(), w.argv...)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
 	var stderr bytes.Buffer

@@ -133,12 +133,12 @@ func (s State) Add(r *Record) State {
 	}
 	s.Tip, s.Last, s.At, s.Next, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
 	s.ProcessInstanceKey, s.HeldBy, s.DecidedBy = r.ProcessInstanceKey, r.HeldBy, r.DecidedBy
-	switch r.Kind {
-	case KindRetry, KindExhausted, KindPermanent:
+	switch {
+	case r.Kind.IsDecision():
 		return s.decided(r)
-	case KindRedriven:
+	case r.Kind == KindRedriven:
 		s.Flags |= CourseByPerson | CourseFailed
-	case KindRejected:
+	case r.Kind == KindRejected:
 		s.Flags |= CourseFailed
 	}
 	return s
@@ -148,11 +148,11 @@ func (s State) Add(r *Record) State {
 func (s State) decided(r *Record) State {
 	s.Policy, s.Class, s.Rule, s.Code, s.MaxRetries = r.Policy, r.Class, r.Rule, r.Code, r.MaxRetries
 	s.Flags |= CourseFailed | CourseDecided
-	switch r.Kind {
-	case KindRetry:
+	if r.Kind != KindPermanent {
 		s.Flags |= CourseRetried
-	case KindExhausted:
-		s.Flags |= CourseRetried | CourseExhausted
+	}
+	if r.Kind == KindExhausted {
+		s.Flags |= CourseExhausted
 	}
 	if s.FirstFailure.IsZero() {
 		s.FirstFailure = r.At
@@ -203,6 +203,7 @@ func (s *State) Standing(now time.Time) Standing {
 		if s.Next.IsZero() {
 			return Redriven
 		}
+	case KindRetry, KindDecisionRefused, KindSubmitted, KindAbandoned: // the last three are never the Last of a state
 	}
 	if now.Before(s.Next) {
 		return Waiting

@@ -63,6 +63,10 @@ type Walker interface {
 	Row(claimID string, state *State, err error) error
 }
 
+type walked interface {
+	Walk(ctx context.Context, w Walker) error
+}
+
 // Verify checks a store in one walk, and returns a [*BrokenError] for the first place that was changed, removed, swapped or
 // cut off: every chain from its first record or its cut to its signed head, the links between the records of a claim, and that
 // the row of each open claim is what its records add up to.
@@ -71,9 +75,7 @@ type Walker interface {
 // them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
 // says nothing about the store, and is an error of its own. progress may be nil; it is called now and then with the number of
 // records checked so far.
-func Verify(ctx context.Context, store interface {
-	Walk(ctx context.Context, w Walker) error
-}, public Public, known []Head, progress func(records int64)) (Verified, error) {
+func Verify(ctx context.Context, store walked, public Public, known []Head, progress func(records int64)) (Verified, error) {
 	c := &check{public: public, known: known, progress: progress, chains: map[int]*chainCheck{}, claims: map[string]*claimCheck{}}
 	err := store.Walk(ctx, c)
 	if err == nil {

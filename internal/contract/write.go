@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"sync"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -43,25 +42,13 @@ func AnswerTo(jobType, stored, originalError string) string {
 	return strings.TrimSuffix(stored, "}") + `,"` + OriginalError + `":` + encode(originalError) + "}"
 }
 
-// encoder is one that is used again: two are needed for every job.
-type encoder struct {
-	bytes.Buffer
-	*json.Encoder
-}
-
-var encoders = sync.Pool{New: func() any {
-	e := &encoder{}
-	e.Encoder = json.NewEncoder(&e.Buffer)
-	e.SetEscapeHTML(false) // the readers are no browsers
-	return e
-}}
-
+// encode writes JSON for readers that are no browsers: < and > stay as they are.
 func encode(v any) string {
-	e := encoders.Get().(*encoder)
-	defer encoders.Put(e)
-	e.Reset()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic(err) // of these types every value can be written
 	}
-	return string(bytes.TrimSuffix(e.Bytes(), []byte("\n")))
+	return strings.TrimSuffix(b.String(), "\n")
 }

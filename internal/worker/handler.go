@@ -160,7 +160,8 @@ func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 	late := first && e.Policy.Deadline > 0
 	retried := state.Retried(key)
 	lost := e.decision.Outcome == retry.OutcomeRetry && retried > e.Request.RetryCount
-	if !late && !lost && !(first && e.decision.Outcome == retry.OutcomeExhausted) {
+	over := first && e.decision.Outcome == retry.OutcomeExhausted
+	if !late && !lost && !over {
 		return nil
 	}
 	again := *e

@@ -23,7 +23,7 @@ func Backup(ctx context.Context, path, target string) error {
 
 // copyStore copies a store into a new file, synced, and leaves none where that fails.
 func copyStore(ctx context.Context, path, target string) error {
-	from, err := openPool(path, "ro")
+	from, err := openPool(path)
 	if err != nil {
 		return err
 	}

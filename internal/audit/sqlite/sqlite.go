@@ -68,7 +68,7 @@ func (s *store) open(ctx context.Context, o Options) (err error) {
 	if err := makeTables(ctx, s.path); err != nil {
 		return err
 	}
-	if s.read, err = openPool(s.path, "ro"); err != nil {
+	if s.read, err = openPool(s.path); err != nil {
 		return err
 	}
 	// From here on a reader is connected, so that the log stays while the writer is opened anew.
@@ -96,7 +96,7 @@ func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
 	if _, err := os.Stat(s.path); err != nil {
 		return err
 	}
-	if s.read, err = openPool(s.path, "ro"); err != nil {
+	if s.read, err = openPool(s.path); err != nil {
 		return err
 	}
 	if err = checkVersion(ctx, s.read); unwritable(err) {
@@ -107,7 +107,7 @@ func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
 		if err = s.read.Close(); err != nil {
 			return err
 		}
-		if s.read, err = openPool(s.path, "ro", "immutable=1"); err != nil {
+		if s.read, err = openPool(s.path, "immutable=1"); err != nil {
 			return err
 		}
 		err = checkVersion(ctx, s.read)
@@ -235,8 +235,8 @@ func source(path, mode string, parameters ...string) string {
 }
 
 // openPool opens the connections of the readers.
-func openPool(path, mode string, parameters ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", source(path, mode, parameters...))
+func openPool(path string, parameters ...string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", source(path, "ro", parameters...))
 	if err != nil {
 		return nil, err
 	}

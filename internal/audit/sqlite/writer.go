@@ -132,7 +132,7 @@ func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 func (w *writer) exec(ctx context.Context, query string, args ...any) error {
-	stmt, err := w.stmt(ctx, query)
+	stmt, err := w.stmt(ctx, query) //nolint:sqlclosecheck // close closes all
 	if err == nil {
 		_, err = stmt.ExecContext(ctx, args...)
 	}
@@ -180,7 +180,7 @@ func refused(err error) error {
 
 // look reads what is stored of the batch's jobs and claims.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
-	err := each(w, ctx, b.Jobs(), selectJobs, func(rows *sql.Rows) error {
+	err := each(ctx, w, b.Jobs(), selectJobs, func(rows *sql.Rows) error {
 		var r audit.Record
 		err := scan(rows, &r)
 		b.HasRecord(r)
@@ -189,7 +189,7 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	if err != nil {
 		return err
 	}
-	return each(w, ctx, b.Claims(), selectClaims, func(rows *sql.Rows) error {
+	return each(ctx, w, b.Claims(), selectClaims, func(rows *sql.Rows) error {
 		var claim string
 		var row []byte
 		if err := rows.Scan(&claim, &row); err != nil {
@@ -203,7 +203,7 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 
 // each asks about the values, many at a time, and calls visit with each row of the answers. What is left of a statement's
 // values is NULL, which no job and no claim is.
-func each[T any](w *writer, ctx context.Context, values []T, queries map[int]string, visit func(*sql.Rows) error) error {
+func each[T any](ctx context.Context, w *writer, values []T, queries map[int]string, visit func(*sql.Rows) error) error {
 	for len(values) > 0 {
 		n := 1
 		for n < len(values) && n < maxRows {
@@ -218,7 +218,7 @@ func each[T any](w *writer, ctx context.Context, values []T, queries map[int]str
 			}
 		}
 		values, w.args = values[min(n, len(values)):], args
-		stmt, err := w.stmt(ctx, queries[n])
+		stmt, err := w.stmt(ctx, queries[n]) //nolint:sqlclosecheck // as above
 		if err != nil {
 			return err
 		}
@@ -235,12 +235,12 @@ func each[T any](w *writer, ctx context.Context, values []T, queries map[int]str
 
 // insert writes what is new.
 func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
-	err := write(w, ctx, b.Fresh(), insertRecords, recordArgs)
+	err := write(ctx, w, b.Fresh(), insertRecords, recordArgs)
 	if err != nil {
 		return err
 	}
 	added, changed, ended := b.Rows()
-	err = write(w, ctx, append(added, changed...), insertClaims, func(args []any, claim string) []any {
+	err = write(ctx, w, append(added, changed...), insertClaims, func(args []any, claim string) []any {
 		return append(args, claim, w.secret.SealState(claim, b.State(claim)))
 	})
 	for _, claim := range ended {
@@ -252,7 +252,7 @@ func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
 }
 
 // write inserts rows, many at a time.
-func write[T any](w *writer, ctx context.Context, all []T, queries map[int]string, argsOf func([]any, T) []any) error {
+func write[T any](ctx context.Context, w *writer, all []T, queries map[int]string, argsOf func([]any, T) []any) error {
 	for len(all) > 0 {
 		n := maxRows
 		for n > len(all) {
