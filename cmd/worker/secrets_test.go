@@ -123,7 +123,7 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 		lost     string // the event to wait for, by when the secret was used
 		reason   string // of /readyz, for who shows the token
 	}{
-		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + unreachable + "/"}, "queue_lost", "ready\n"},
+		{"RabbitMQ is not there", []string{"RETRY_EVENTS_URL=amqp://worker:" + canary + "@" + unreachable + "/"}, "events_wait", "ready\n"},
 		{"no token is to be had", []string{
 			"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET_FILE=" + secretFile(t, canary), "ZEEBE_TOKEN_AUDIENCE=zeebe-api",
 			"ZEEBE_AUTHORIZATION_SERVER_URL=" + loose(t) + "/token",

@@ -80,7 +80,7 @@ func (b *bench) telling(secret *audit.Secret) {
 	b.start()
 }
 
-func TestHeadsArePublishedEveryHourAndByEachNewLeader(t *testing.T) {
+func TestHeadsArePublishedEveryHourAndByEachProcess(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.telling(newSecret(t))
 		synctest.Wait()
@@ -91,12 +91,7 @@ func TestHeadsArePublishedEveryHourAndByEachNewLeader(t *testing.T) {
 		before := b.queue.sentOf(0)
 		b.start()
 		synctest.Wait()
-		check.Same(t, before+1, b.queue.sentOf(0), "publications of the heads by a new leader")
-		b.outbox.Fail(errAway) // it leads no more
-		b.advance(time.Minute)
-		b.outbox.Fail(nil)
-		b.advance(time.Minute)
-		check.Same(t, before+2, b.queue.sentOf(0), "publications of the heads after leading again")
+		check.Same(t, before+1, b.queue.sentOf(0), "publications of the heads by a new process")
 	})
 }
 
@@ -117,13 +112,10 @@ func TestHeadsThatAreNotTakenHoldUpNoEvent(t *testing.T) {
 			}
 		}
 		tries := b.queue.sentOf(0)
-		if tries < 15 || tries > 50 {
-			t.Errorf("tried %d times in 100 minutes", tries)
-		}
-		check.Same(t, 1, b.logs.FilterMessage("audit_heads_not_published").Len(), "lines logged")
+		check.Same(t, 1, b.logs.FilterMessage("events_wait").Len(), "lines logged")
 		b.queue.set(nil)
 		b.advance(10 * time.Minute)
-		if n := b.queue.sentOf(0); n != tries+1 || b.logs.FilterMessage("audit_heads_published").Len() != 1 {
+		if n := b.queue.sentOf(0); n != tries+1 || b.logs.FilterMessage("events_flow").Len() != 1 {
 			t.Errorf("the queue takes them again, but they were sent %d times", n-tries)
 		}
 		if published, failed := b.seen.Events(); published != 300 || failed != 0 {

@@ -2,8 +2,8 @@ package events_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +26,7 @@ func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
 		if _, tries := b.seen.Events(); tries-before > 256*30 {
 			t.Errorf("%d events are sent in two minutes to a queue that is away", tries-before)
 		}
-		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "queue_lost" {
+		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "events_wait" {
 			t.Errorf("logged %v", b.logs.All())
 		}
 		b.queue.set(nil)
@@ -34,17 +34,17 @@ func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
 		if _, acked := b.queue.counts(); b.outbox.Waiting() != 0 || acked != len(records)+len(later) {
 			t.Errorf("%d wait, %d acknowledged of %d", b.outbox.Waiting(), acked, len(records)+len(later))
 		}
-		check.Same(t, 1, b.logs.FilterMessage("queue_back").Len(), "queue_back logged")
+		check.Same(t, 1, b.logs.FilterMessage("events_flow").Len(), "events_flow logged")
 		b.inOrder()
 	})
 }
 
-func TestRefusedEventIsLoggedOnceAndHoldsLaterOnes(t *testing.T) {
+func TestAnEventThatIsNeverTakenHoldsLaterOnesOfItsClaim(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		const poison = 3 // the first event of the third claim
 		b.queue.set(func(e events.Event) error {
 			if e.Record == poison {
-				return fmt.Errorf("no queue is bound: %w", events.ErrRefused)
+				return errors.New("no queue is bound")
 			}
 			return nil
 		})
@@ -54,12 +54,11 @@ func TestRefusedEventIsLoggedOnceAndHoldsLaterOnes(t *testing.T) {
 		b.outbox.Fill("B", 500, 1)
 		b.advance(2 * time.Hour)
 		check.Same(t, 530-2, b.outbox.Waiting(), "records that wait")
-		if tries := b.queue.sentOf(poison); tries < 200 || tries > 500 { // every half to one minute
+		if tries := b.queue.sentOf(poison); tries < 1200 || tries > 3600 { // every five to ten seconds
 			t.Errorf("sent %d times in four hours", tries)
 		}
-		logged := b.logs.All()
-		if len(logged) != 1 || logged[0].Message != "event_refused" || logged[0].ContextMap()["record"] != int64(poison) || logged[0].ContextMap()["type"] != events.TypeScheduled {
-			t.Errorf("logged %v, want one line that names the record and its type", logged)
+		if logged := b.logs.All(); len(logged) != 1 || logged[0].Message != "events_wait" || logged[0].ContextMap()["error"] != "no queue is bound" {
+			t.Errorf("logged %v, want one line that says why", logged)
 		}
 		b.queue.set(nil) // somebody bound a queue
 		b.advance(2 * time.Minute)
@@ -73,14 +72,15 @@ func TestRefusedEventIsLoggedOnceAndHoldsLaterOnes(t *testing.T) {
 	})
 }
 
-func TestARecordWithoutAnEventIsHandledAsARefusedOne(t *testing.T) {
+func TestARecordWithoutAnEventWaitsAndIsNamed(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.outbox.Fill("A", 2, 1)
 		b.outbox.Append(audit.Record{Kind: 99})
 		b.outbox.Fill("B", 2, 1)
 		b.advance(time.Hour)
-		if n := b.logs.FilterMessage("event_refused").Len(); n != 1 || b.logs.Len() != 1 || b.outbox.Waiting() != 3 {
-			t.Errorf("%d wait, logged %v", b.outbox.Waiting(), b.logs.All())
+		logged := b.logs.All()
+		if len(logged) != 1 || !strings.Contains(logged[0].ContextMap()["error"].(string), "audit record 3") || b.outbox.Waiting() != 3 {
+			t.Errorf("%d wait, logged %v", b.outbox.Waiting(), logged)
 		}
 	})
 }
@@ -112,13 +112,13 @@ func TestOutageOfTheStoreIsLoggedOnce(t *testing.T) {
 		b.advance(time.Second)
 		b.outbox.Fail(errors.New("disk full"))
 		b.advance(time.Hour)
-		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "outbox_lost" {
+		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "events_wait" {
 			t.Errorf("logged %v", b.logs.All())
 		}
 		b.outbox.Fail(nil)
 		b.outbox.Fill("A", 10, 1)
 		b.advance(15 * time.Second)
-		if b.outbox.Waiting() != 0 || b.logs.FilterMessage("outbox_back").Len() != 1 {
+		if b.outbox.Waiting() != 0 || b.logs.FilterMessage("events_flow").Len() != 1 {
 			t.Errorf("%d wait; logged %v", b.outbox.Waiting(), b.logs.All())
 		}
 	})

@@ -1,4 +1,4 @@
-// Package queue picks the queue that RETRY_EVENTS_URL names.
+// Package queue holds the queues that RETRY_EVENTS_URL can name, one file for each technology.
 package queue
 
 import (
@@ -7,35 +7,22 @@ import (
 	"errors"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/connurl"
 	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/kafka"
-	"hospital.example/analyze-retry/internal/events/rabbitmq"
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// kinds are the queues by the scheme of their URL, with the port for hosts without one and what the query may
-// hold.
-var kinds = map[string]struct {
-	port       string
-	parameters []string
-}{
-	"amqp":      {"5672", []string{"create", "exchange", "insecure", "queue"}},
-	"amqps":     {"5671", []string{"ca", "create", "exchange", "queue"}},
-	"kafka":     {"9092", []string{"create", "insecure", "sasl", "topic"}},
-	"kafka+tls": {"9093", []string{"ca", "create", "sasl", "topic"}},
-}
+// ports are the ports of hosts for which the URL names none, by its scheme.
+var ports = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093"}
 
-// name matches what exchanges, queues and topics may be called. It leaves out what has a meaning of its own
-// in the queue.
-var name = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
+// standard is how exchange, queue and topic are called unless the URL says so.
+const standard = "analyze-retry.events"
 
 // Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names
-// everything that is wrong with the URL, one fault a line, and shows neither user nor password.
+// everything that is wrong with the URL, one fault a line, and repeats nothing of it.
 //
 //	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events
 //	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512
@@ -44,130 +31,90 @@ var name = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
 // system's. All take create=false, if the worker may not create the queue. Without TLS insecure=true lets a
 // password go in plaintext to a host that is not loopback.
 func Open(raw string) (events.Publisher, error) {
-	a, err := parse(raw)
+	p, err := parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	secure, keepOut := a.tls(), a.choice("create", "true", "false") == "false"
-	insecure := a.choice("insecure", "false", "true") == "true"
-	if a.user != "" && secure == nil && !insecure && !a.loopback() {
-		a.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
+	if strings.HasPrefix(p.scheme, "amqp") {
+		return openRabbitMQ(p)
 	}
-	if strings.HasPrefix(a.scheme, "amqp") {
-		c := rabbitmq.Config{
-			Address: a.hosts[0], User: a.user, Password: a.password, TLS: secure,
-			VirtualHost: cmp.Or(strings.TrimPrefix(a.path, "/"), "/"),
-			Exchange:    a.name("exchange"), Queue: a.name("queue"), KeepOut: keepOut,
-		}
-		if len(a.hosts) > 1 {
-			a.fault("one host only, a load balancer where there are several")
-		}
-		if a.user == "" {
-			a.fault("a user and a password are needed")
-		}
-		if len(a.faults) > 0 {
-			return nil, errors.Join(a.faults...)
-		}
-		return rabbitmq.Open(c), nil
-	}
-	c := kafka.Config{
-		Brokers: a.hosts, User: a.user, Password: a.password, TLS: secure,
-		SASL: a.choice("sasl", kafka.Mechanisms()...), Topic: a.name("topic"), KeepOut: keepOut,
-	}
-	if strings.Trim(a.path, "/") != "" {
-		a.fault("a path is for amqp:// only")
-	}
-	if len(a.faults) > 0 {
-		return nil, errors.Join(a.faults...)
-	}
-	return kafka.Open(c)
+	return openKafka(p)
 }
 
-// address is a URL in its parts. Its methods collect what is wrong with it.
-type address struct {
+// place is where events go: a URL in its parts.
+type place struct {
 	scheme, user, password, path string
-	hosts                        []string // host:port
-	query                        url.Values
-	faults                       []error
+	hosts                        []string    // host:port, one at least
+	tls                          *tls.Config // nil for plaintext
+	keepOut                      bool        // the worker creates nothing
+
+	query  map[string]string // what take has not taken yet
+	taken  []string
+	faults []error
 }
 
-// parse takes a URL apart. Its errors repeat nothing of it, as any part may be one of a password.
-func parse(raw string) (*address, error) {
-	scheme, rest, _ := strings.Cut(raw, "://")
-	kind, known := kinds[scheme]
-	if !known {
-		return nil, errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://")
+func parse(raw string) (*place, error) {
+	u, err := connurl.Parse(raw)
+	if err != nil {
+		return nil, err
 	}
-	at := strings.LastIndex(rest, "@") + 1
-	login, place := rest[:at], rest[at:]
-	if strings.ContainsAny(strings.TrimSuffix(login, "@"), "@/?") || strings.Contains(rest, "#") {
-		return nil, errors.New("holds an @, a #, or a / or ? before the @, that is part of a user, a password " +
-			"or a name: write it as %40, %23, %2F or %3F")
+	query, err := u.Parameters()
+	if err != nil {
+		return nil, err
 	}
-	a := &address{scheme: scheme}
-	end := strings.IndexAny(place+"/", "/?")
-	for host := range strings.SplitSeq(place[:end], ",") { // net/url knows one host
-		u, err := url.Parse(scheme + "://" + login + host + place[end:])
-		if err != nil {
-			return nil, errors.New("has a host or a port that is none, or a character to be written as %XX")
-		}
-		if u.Hostname() == "" {
-			return nil, errors.New("names no host")
-		}
-		if a.query, err = url.ParseQuery(u.RawQuery); err != nil {
-			return nil, errors.New("has a query that is not name=value&name=value")
-		}
-		a.user, a.path = u.User.Username(), u.Path
-		a.password, _ = u.User.Password()
-		a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), kind.port)))
+	if ports[u.Scheme] == "" || len(u.Hosts) == 0 {
+		return nil, errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host")
 	}
-	for parameter, values := range a.query {
-		if !slices.Contains(kind.parameters, parameter) || len(values) > 1 {
-			a.fault("holds a name in its query twice, or one that is not known; allowed with " + scheme + "://: " +
-				strings.Join(kind.parameters, ", "))
-		}
+	p := &place{scheme: u.Scheme, query: map[string]string{}}
+	p.user, p.password = u.Login()
+	p.path, _ = url.PathUnescape(strings.TrimPrefix(u.Path, "/")) // Parse has checked the escapes
+	for _, pair := range query {
+		p.query[pair[0]] = pair[1]
 	}
-	return a, nil
+	plain := false
+	for _, host := range u.Hosts {
+		h := url.URL{Host: host}
+		p.hosts = append(p.hosts, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), ports[p.scheme])))
+		plain = plain || !connurl.IsLoopback(h.Hostname())
+	}
+	p.keepOut = p.take("create", "true", "false") == "false"
+	if p.scheme == "amqps" || p.scheme == "kafka+tls" {
+		p.trust(p.take("ca", ""))
+	} else if p.take("insecure", "false", "true") == "false" && plain && p.user != "" {
+		p.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
+	}
+	return p, nil
 }
 
-func (a *address) fault(text string) { a.faults = append(a.faults, errors.New(text)) }
+func (p *place) fault(text string) { p.faults = append(p.faults, errors.New(text)) }
 
-// choice returns the value of a parameter, or the first of those that it may have.
-func (a *address) choice(parameter string, allowed ...string) string {
-	value := cmp.Or(a.query.Get(parameter), allowed[0])
-	if !slices.Contains(allowed, value) {
-		a.fault(parameter + " must be " + strings.Join(allowed, " or "))
+// take returns a parameter, or the first of those that it may be. If that is the only one, it may be anything.
+func (p *place) take(parameter string, allowed ...string) string {
+	value := cmp.Or(p.query[parameter], allowed[0])
+	if len(allowed) > 1 && !slices.Contains(allowed, value) {
+		p.fault(parameter + " must be " + strings.Join(allowed, " or "))
 	}
+	delete(p.query, parameter)
+	p.taken = append(p.taken, parameter)
 	return value
 }
 
-// name returns a parameter that is the name of an exchange, a queue or a topic.
-func (a *address) name(parameter string) string {
-	value := cmp.Or(a.query.Get(parameter), "analyze-retry.events")
-	if !name.MatchString(value) {
-		a.fault(parameter + " must match " + name.String())
+// trust sets TLS up, with the certificate authorities of a file, the system's if it is empty.
+func (p *place) trust(file string) {
+	p.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	if file == "" {
+		return
 	}
-	return value
+	var err error
+	if p.tls.RootCAs, err = readfile.Authorities(file); err != nil {
+		p.fault("ca must be the path of a readable PEM file with certificates")
+	}
 }
 
-// tls returns nil if the scheme is one without TLS.
-func (a *address) tls() *tls.Config {
-	if a.scheme == "amqp" || a.scheme == "kafka" {
-		return nil
+// check returns what is wrong with the place. All parameters are taken before.
+func (p *place) check() error {
+	if len(p.query) > 0 {
+		p.fault("holds a name in its query that is not known; allowed: " + strings.Join(p.taken, ", "))
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if file := a.query.Get("ca"); file != "" {
-		var err error
-		if config.RootCAs, err = readfile.Authorities(file); err != nil {
-			a.fault("ca must be the path of a readable PEM file with certificates")
-		}
-	}
-	return config
-}
-
-func (a *address) loopback() bool {
-	return !slices.ContainsFunc(a.hosts, func(hostPort string) bool {
-		host, _, _ := net.SplitHostPort(hostPort)
-		return !connurl.IsLoopback(host)
-	})
+	return errors.Join(p.faults...)
 }

@@ -35,32 +35,22 @@ func TestAbsentQueueIsNoFault(t *testing.T) {
 
 func TestAFaultNamesWhatIsAllowedAndNeverThePassword(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
-		{"", "must begin with amqp://"},
-		{"127.0.0.1:9092", "must begin with amqp://"},
+		{"", "has no scheme"},
+		{"127.0.0.1:9092", "has no scheme"},
 		{"redis://worker:" + secret + "@127.0.0.1", "kafka+tls://"},
-		{"kafka://worker:" + secret + "@", "names no host"},
+		{"kafka://worker:" + secret + "@", "name a host"},
 		{"kafka://worker:" + secret + "/x@127.0.0.1", "before the @"},
-		{"amqp://worker:1234/" + secret + "@127.0.0.1", "before the @"},
-		{"amqp://worker:1234?" + secret + "@127.0.0.1", "before the @"},
-		{"amqp://worker:1234#" + secret + "@127.0.0.1", "a #"},
-		{"amqp://worker:1234@" + secret + "@127.0.0.1", "holds an @"},
-		{"kafka://worker:1234@" + secret + "/x@127.0.0.1", "holds an @"},
-		{"kafka://worker:" + secret + "%@127.0.0.1", "to be written as %XX"},
 		{"kafka://worker:" + secret, "has a host or a port that is none"},
-		{"kafka://worker:" + secret + "@127.0.0.1:port", "has a host or a port that is none"},
 		{"kafka://worker:" + secret + "@kafka.example", "a password in plaintext goes to loopback only"},
 		{"kafka://worker:" + secret + "@127.0.0.1,kafka.example", "a password in plaintext goes to loopback only"},
 		{"kafka://127.0.0.1/path", "a path is for amqp:// only"},
-		{"kafka://127.0.0.1?stream=s", "allowed with kafka://: create, insecure, sasl, topic"},
+		{"kafka://127.0.0.1?stream=s", "allowed: create, insecure, topic, sasl"},
 		{"kafka://127.0.0.1?create=maybe", "create must be true or false"},
-		{"kafka://127.0.0.1?topic=a&topic=b", "a name in its query twice"},
+		{"kafka://127.0.0.1?topic=a&topic=b", "more than once"},
 		{"kafka://127.0.0.1?ca=x", "not known"},
 		{"kafka+tls://127.0.0.1?ca=/does/not/exist", "readable PEM file"},
-		{"amqp://127.0.0.1", "a user and a password are needed"},
 		{"amqp://worker:" + secret + "@127.0.0.1,127.0.0.2", "one host only"},
-		{"amqp://worker:" + secret + "@127.0.0.1?exchange=a,b", "exchange must match"},
 		{"kafka://127.0.0.1?sasl=md5", "sasl must be scram-sha-512 or scram-sha-256 or plain"},
-		{"kafka://127.0.0.1?topic=a/b", "topic must match"},
 	} {
 		p, err := queue.Open(c.url)
 		if err == nil {
@@ -75,7 +65,7 @@ func TestAFaultNamesWhatIsAllowedAndNeverThePassword(t *testing.T) {
 }
 
 func TestAllFaultsAreNamedAtOnce(t *testing.T) {
-	_, err := queue.Open("kafka://a:b@kafka.example/x?topic=*&create=1")
+	_, err := queue.Open("kafka://a:b@kafka.example/x?sasl=1&create=1")
 	if err == nil || len(strings.Split(err.Error(), "\n")) != 4 {
 		t.Errorf("faults: %v; want four", err)
 	}
