@@ -23,7 +23,7 @@ func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
 	stopped.Message = text
 	a := archived(t, keyed([]audit.Record{retried, stopped}))
 	for args, kept := range map[string]bool{
-		"audit export " + waiting: true, "history --json " + permanent: true, "events tail --all": true,
+		"audit export " + waiting: true, "history --json " + permanent: true, "events tail --since 1d": true,
 		"history " + waiting: false, "history " + permanent: false, "claims": false, "audit verify --json": false,
 	} {
 		stdout := a.must(t, strings.Fields(args)...)

@@ -88,9 +88,9 @@ var discarded = vars{"manualDecision": "ABANDON", "justification": "sem uso", "d
 // hasAnEvent fails the test where the worker has no event of this type for the claim, with these words.
 func (o *office) hasAnEvent(claimID, kind string, words ...string) {
 	o.Helper()
-	code, text := o.says("events", "tail", "--all", "--claim", claimID)
+	code, text := o.says("events", "tail", "--since", "9999d")
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, kind) && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+		if strings.Contains(line, claimID) && strings.Contains(line, kind) && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
 			return
 		}
 	}
