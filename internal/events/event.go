@@ -140,6 +140,7 @@ func dataOf(r *audit.Record) (map[string]any, error) {
 		d["errorMessage"], d["detectedAt"], d["severity"] = f.SubmissionError, r.At, "CRITICAL"
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
 		d["outcome"] = r.Kind.String()
+	case audit.KindRejected, audit.KindRedriven, audit.KindDecisionRefused: // the record says all
 	}
 	return d, nil
 }
