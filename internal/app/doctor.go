@@ -15,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/ops"
@@ -289,15 +289,15 @@ func (d doctor) queue(ctx context.Context) {
 		d.say(report.OK, "queue", "none is set: events stay in the store", "")
 		return
 	}
-	parts, err := connurl.Parse(string(d.cfg.EventsURL))
+	hosts, err := queue.Hosts(string(d.cfg.EventsURL))
 	if err != nil {
 		d.say(report.Fault, "queue", "RETRY_EVENTS_URL "+oneLine(err), "")
 		return
 	}
 	var failed []string
-	for _, host := range parts.Hosts {
+	for _, host := range hosts {
 		conn, err := ask(ctx, func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", withPort(host, parts.Scheme))
+			return new(net.Dialer).DialContext(ctx, "tcp", host)
 		})
 		if err == nil {
 			err = conn.Close()
@@ -307,23 +307,13 @@ func (d doctor) queue(ctx context.Context) {
 		}
 	}
 	switch {
-	case len(failed) == len(parts.Hosts):
+	case len(failed) == len(hosts):
 		d.say(report.Fault, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks.md#retryoutboxgrowing")
 	case len(failed) > 0:
 		d.say(report.Warning, "queue", strings.Join(failed, "; "), "")
 	default:
 		d.say(report.OK, "queue", d.cfg.EventsURL.String()+" can be reached", "")
 	}
-}
-
-// queuePorts are the ports of hosts for which the URL names none.
-var queuePorts = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093"}
-
-func withPort(host, scheme string) string {
-	if _, _, err := net.SplitHostPort(host); err == nil {
-		return host
-	}
-	return net.JoinHostPort(strings.Trim(host, "[]"), queuePorts[scheme])
 }
 
 // worker asks the worker that runs with this configuration. It knows the broker's clock, which shows only in jobs.

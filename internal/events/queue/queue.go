@@ -41,6 +41,15 @@ func Open(raw string) (events.Publisher, error) {
 	return openKafka(p)
 }
 
+// Hosts returns the hosts of a URL that [Open] takes, each host:port.
+func Hosts(raw string) ([]string, error) {
+	p, err := parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	return p.hosts, nil
+}
+
 // place is where events go: a URL in its parts.
 type place struct {
 	scheme, user, password, path string
