@@ -10,6 +10,7 @@
 package audit
 
 import (
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -55,6 +56,9 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // IsDecision reports whether a record of this kind holds an answer of the rule: retry, exhausted or permanent.
 func (k Kind) IsDecision() bool { return k >= KindRetry && k <= KindPermanent }
 
@@ -65,57 +69,69 @@ func (k Kind) Ends() bool { return k == KindSubmitted || k == KindAbandoned }
 // answer. Job keys start again when a broker's data is wiped, so the cluster and the process instance are part of it.
 type Key struct {
 	// Cluster is the configured name of the Zeebe cluster.
-	Cluster string
-	// JobKey and ProcessInstanceKey are the broker's.
-	JobKey, ProcessInstanceKey int64
+	Cluster string `json:"cluster"`
+	// JobKey and ProcessInstanceKey are the broker's; in JSON texts, as in the events: they are larger than what JavaScript and
+	// its like read exactly as a number.
+	JobKey             int64 `json:"jobKey,string"`
+	ProcessInstanceKey int64 `json:"processInstanceKey,string"`
 	// Inputs is a keyed hash of the job's inputs; see [Secret.Inputs].
-	Inputs [16]byte
+	Inputs Inputs `json:"inputsHash"`
 }
 
-// Record is one fact about a claim. It holds no personal data: its texts were redacted before they got here.
+// Inputs is a keyed hash of the inputs of a job: without the store's key it says nothing about them.
+type Inputs [16]byte
+
+// MarshalText writes the hash in hexadecimal digits.
+func (i Inputs) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(i[:])), nil }
+
+// Record is one fact about a claim. It holds no personal data: its texts were redacted before they got here. Its JSON form is
+// that of exports, and stable.
 //
 // ID, Chain, Seq, Prev, Hash and Course are given by the store when the record is appended.
 type Record struct {
 	// ID orders the records of a store: of two records of one claim the later one has the greater ID.
-	ID int64
+	ID int64 `json:"id"`
 	// Chain is the hash chain that the record belongs to, Seq its place in it, from 1 without gaps.
-	Chain int
-	Seq   int64
+	Chain int   `json:"chain"`
+	Seq   int64 `json:"seq"`
 	// Prev is the ID of the record before it about the same claim since that one's last end; 0 for none.
-	Prev int64
+	Prev int64 `json:"prev"`
 	// Hash covers all other fields and the hash of the record before.
-	Hash Hash
+	Hash Hash `json:"hash"`
 
-	Kind Kind
+	Kind Kind `json:"kind"`
 	// At is when the decision was taken: UTC, in whole microseconds.
-	At time.Time
+	At time.Time `json:"at"`
 	Key
 	// ClaimID is empty where the input was invalid and named no claim.
-	ClaimID string
+	ClaimID string `json:"claimId"`
 	// RetryCount is, for a decision, the count of retries with this one; for a rejected job the one that it brought; for
 	// an outcome and a re-drive, how many retries the round had.
-	RetryCount int
+	RetryCount int `json:"retryCount"`
 	// NextRetryTime is when the claim is to be submitted again, in whole seconds; zero unless a retry was decided, or a
 	// re-drive keeps the schedule.
-	NextRetryTime time.Time
+	NextRetryTime time.Time `json:"nextRetryTime,omitzero"`
 	// MaxRetries is how many retries the policy allows, Class, Rule and Code are what was found in the error text: of
 	// decisions only.
-	MaxRetries int
-	Class      retry.Class
-	Rule, Code string
+	MaxRetries int         `json:"maxRetries,omitempty"`
+	Class      retry.Class `json:"errorClassification,omitempty"`
+	Rule       string      `json:"ruleId,omitempty"`
+	Code       string      `json:"matchedCode,omitempty"`
 	// Policy is the one that decided; for a rejected job the one that would have, for an outcome and a re-drive the one
 	// that decided last. It is empty where there is none.
-	Policy string
+	Policy string `json:"policy,omitempty"`
 	// HeldBy is with whom a stopped claim is, where the model says so, and DecidedBy who decided what became of it.
-	HeldBy, DecidedBy string
+	HeldBy    string `json:"with,omitempty"`
+	DecidedBy string `json:"decidedBy,omitempty"`
 	// Course is how the claim went that ended by this record; zero for all others.
-	Course Course
+	Course Course `json:"course,omitzero"`
 	// Message and Variables are what the job was answered with: the text of a BPMN error or an incident, and a JSON
 	// object of variables. The variable originalError is left out: it is the job's own text, and is put in again from
 	// there when the answer is sent (RN-BIL-005 section V, LGPD).
-	Message, Variables string
+	Message   string `json:"message,omitempty"`
+	Variables string `json:"-"`
 	// Detail is a JSON object with the rest; see [contract.Facts].
-	Detail string
+	Detail string `json:"-"`
 }
 
 // KindOf returns the kind of the record of a decision.

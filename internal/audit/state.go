@@ -229,9 +229,9 @@ func (f CourseFlags) Has(one CourseFlags) bool { return f&one != 0 }
 // Course is how a claim went until it ended.
 type Course struct {
 	// Attempts is how often it was submitted, Seconds how long it took from its opening to its end, 0 where it never failed.
-	Attempts int
-	Seconds  int64
-	Flags    CourseFlags
+	Attempts int         `json:"attempts"`
+	Seconds  int64       `json:"seconds"`
+	Flags    CourseFlags `json:"flags"`
 }
 
 // course returns the course of a claim in this state that the record ends, and the zero course for other records.

@@ -11,30 +11,19 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Explanation is what explain answers. Its JSON form is stable: names are added, never changed.
+// Explanation is what explain answers: what a process would get, and why. Where the wait is known as a band only, it has no
+// wait and no time of the next try. Its JSON form is stable: names are added, never changed.
 type Explanation struct {
-	Policy         string      `json:"policy"`
-	PolicyVersion  string      `json:"policyVersion"`
-	Outcome        string      `json:"outcome"`
-	BPMNError      string      `json:"bpmnError,omitempty"`
-	Classification retry.Class `json:"errorClassification"`
-	Rule           string      `json:"rule"`
-	MatchedCode    string      `json:"matchedCode,omitempty"`
+	contract.Decision
+
+	BPMNError string `json:"bpmnError,omitempty"`
 	// Evidence is what was found in the error text; Later are the rules that match it too, after the one that decides.
-	Evidence   []string `json:"evidence"`
-	Later      []later  `json:"laterRules"`
-	Reason     string   `json:"retryReason"`
-	RetryCount int      `json:"retryCount"`
-	MaxRetries int      `json:"maxRetries"`
-	ClaimID    string   `json:"claimId,omitempty"`
-	// Instance is the process instance key; absent where none was given.
-	Instance int64 `json:"processInstanceKey,omitempty"`
-	// Decision is the object that a process would get. Where the wait is known as a band only, it has no backoffDuration.
-	Decision contract.Explanation `json:"retryDecision"`
+	Evidence []string `json:"evidence"`
+	Later    []later  `json:"laterRules"`
 	// Waits is how much is known of the waits in the schedule.
 	Waits Knowledge `json:"waits"`
 	// Schedule is the waits from this decision on, empty where it stops.
-	Schedule []step `json:"schedule"`
+	Schedule []isoWait `json:"schedule"`
 
 	policy *retry.Policy
 	ahead  []retry.Scheduled // the schedule, exactly
@@ -45,21 +34,6 @@ type later struct {
 	Rule        string      `json:"rule"`
 	Class       retry.Class `json:"class"`
 	MatchedCode string      `json:"matchedCode,omitempty"`
-}
-
-// step is one wait of the schedule: in minutes, rounded up, and exactly.
-type step struct {
-	Retry        int `json:"retry"`
-	BeforeJitter int `json:"beforeJitterMinutes"`
-	Shortest     int `json:"shortestMinutes"`
-	Longest      int `json:"longestMinutes"`
-	// Wait is the claim's own; absent where no claim was given.
-	Wait int `json:"waitMinutes,omitempty"`
-	// All the waits up to and with this one.
-	TotalShortest int     `json:"totalShortestMinutes"`
-	TotalLongest  int     `json:"totalLongestMinutes"`
-	Total         int     `json:"totalMinutes,omitempty"`
-	ISO           isoWait `json:"iso8601"`
 }
 
 // Knowledge is how much of a wait is known. It depends on policy, retry count, claim and process instance.
@@ -76,9 +50,9 @@ const AnyClaim = "CLM-0-0"
 
 // Explain asks a policy for a decision, and for the schedule ahead. The request may lack the claim.
 func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation, error) {
-	claim, waits := request.ClaimID, exact
+	waits := exact
 	switch {
-	case claim == "":
+	case request.ClaimID == "":
 		request.ClaimID, waits = AnyClaim, bandOnly
 	case request.ProcessInstanceKey == 0:
 		waits = sample
@@ -88,24 +62,13 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		return Explanation{}, err
 	}
 	e := Explanation{
-		Evidence:       []string{},
-		Later:          []later{},
-		Policy:         d.Policy,
-		PolicyVersion:  d.PolicyVersion,
-		Outcome:        d.Outcome.String(),
-		BPMNError:      d.ErrorCode(),
-		Classification: d.Error.Class,
-		Rule:           d.Error.RuleID,
-		MatchedCode:    d.Error.Code,
-		Reason:         d.Reason().String(),
-		RetryCount:     d.RetryCount,
-		MaxRetries:     d.MaxRetries,
-		ClaimID:        claim,
-		Instance:       request.ProcessInstanceKey,
-		Waits:          waits,
-		Decision:       contract.Explain(&d),
-		Schedule:       []step{}, // in JSON a list, even where it is empty
-		policy:         p,
+		Decision:  contract.Of(&d, contract.JobType, text.English),
+		BPMNError: d.ErrorCode(),
+		Evidence:  []string{}, // in JSON lists, even where they are empty
+		Later:     []later{},
+		Waits:     waits,
+		Schedule:  []isoWait{},
+		policy:    p,
 	}
 	e.Evidence = append(e.Evidence, p.Evidence(request.SubmissionError)...)
 	for i, c := range p.Matching(request.SubmissionError) {
@@ -128,23 +91,17 @@ func (e *Explanation) fillSchedule(request retry.Request, now time.Time) {
 			break
 		}
 		e.ahead = append(e.ahead, s)
-		e.Schedule = append(e.Schedule, step{
-			s.Retry, minutes(s.Delay), minutes(s.Shortest), minutes(s.Longest), minutes(s.Wait),
-			minutes(s.TotalShortest), minutes(s.TotalLongest), minutes(s.Total), isoOf(&s),
-		})
+		e.Schedule = append(e.Schedule, isoOf(&s))
 	}
 	if first := &e.ahead[0]; first.Shortest != first.Longest && e.Waits == bandOnly {
-		e.Decision.BackoffDuration = ""
+		e.BackoffMinutes, e.NextRetryTime, e.RetryDecision.BackoffDuration = 0, nil, ""
 	}
 }
-
-// minutes are whole minutes, rounded up.
-func minutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
 
 // Text words the explanation.
 func (e Explanation) Text() string {
 	var b labelled
-	b.label("Decision", "%s%s", e.decision(), english.settled(&e.Decision))
+	b.label("Decision", "%s", e.decision())
 	b.label("Because", "%s", e.because())
 	if len(e.Evidence) > 0 {
 		b.label("Evidence", "%s", strings.Join(e.Evidence, "; "))
@@ -152,18 +109,18 @@ func (e Explanation) Text() string {
 	if len(e.Later) > 0 {
 		b.label("Later", "%s", e.laterWords())
 	}
-	if advice := english.advice(e.Decision.Advice); advice != "" {
+	if advice := english.advice(e.RetryDecision.Advice); advice != "" {
 		b.label("Advice", "%s", advice)
 	}
 	if e.BPMNError == "" {
-		b.label("Wait", "%s", english.wait(&e.Decision, e.wait()))
+		b.label("Wait", "%s", english.wait(&e.RetryDecision, e.wait()))
 	} else {
 		b.label("Then", "%s", e.then())
 	}
-	if len(e.Decision.Ignored) > 0 {
-		b.label("Ignored", "%s", english.ignored(e.Decision.Ignored))
+	if len(e.RetryDecision.Ignored) > 0 {
+		b.label("Ignored", "%s", english.ignored(e.RetryDecision.Ignored))
 	}
-	b.label("Policy", "%s, version %s%s", e.Policy, e.PolicyVersion, e.overridden())
+	b.label("Policy", "%s, version %s%s", e.RetryDecision.Policy, e.RetryDecision.PolicyVersion, e.overridden())
 	if len(e.Schedule) > 0 {
 		b.WriteString("\nThe waits ahead, if every submission fails and no permanent error comes:\n\n")
 		b.WriteString(scheduleTable(e.policy, e.ahead, e.Waits) + fmt.Sprintf("  then    stop, BPMN error %s\n", retry.CodeMaxRetriesExceeded))
@@ -201,13 +158,13 @@ func (e Explanation) wait() string {
 }
 
 func (e Explanation) because() string {
-	class := "the error is " + english.class(e.Classification, &e.Decision)
-	switch e.Decision.Reason { //nolint:exhaustive // the others say it in their outcome
+	class := "the error is " + english.class(e.ErrorClassification, &e.RetryDecision)
+	switch e.RetryDecision.Reason { //nolint:exhaustive // the others say it in their outcome
 	case retry.StepCount:
 		// The count of a decision that stops is the one that was asked.
 		return fmt.Sprintf("retry count %d has reached the limit of %d, whatever the error; %s", e.RetryCount, e.MaxRetries, class)
 	case retry.StepDeadline:
-		return fmt.Sprintf("no retry fits before the deadline %s; %s", text.Time(*e.Decision.Deadline), class)
+		return fmt.Sprintf("no retry fits before the deadline %s; %s", text.Time(*e.RetryDecision.Deadline), class)
 	default:
 		return class
 	}
@@ -225,16 +182,16 @@ func (e Explanation) then() string {
 }
 
 func (e Explanation) overridden() string {
-	if e.Decision.Overrides == nil {
+	if e.RetryDecision.Overrides == nil {
 		return ""
 	}
-	return ", overridden: " + english.overrides(e.Decision.Overrides)
+	return ", overridden: " + english.overrides(e.RetryDecision.Overrides)
 }
 
 // footnote words how exact the waits are.
 func (e Explanation) footnote() string {
 	var note string
-	if d := e.Decision.Deadline; d != nil {
+	if d := e.RetryDecision.Deadline; d != nil {
 		note = fmt.Sprintf("No try is made after the deadline, %s. ", text.Time(*d))
 		if e.RetryCount-1+len(e.ahead) < e.MaxRetries {
 			note = fmt.Sprintf("No further try fits before the deadline, %s. ", text.Time(*d))

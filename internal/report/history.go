@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,127 +14,37 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// History is what is known of a claim. Its JSON form is stable: names are added, never changed. Names that the process
-// variables have too mean the same.
+// History is what is known of a claim. Its JSON form is stable: names are added, never changed.
 type History struct {
 	ClaimID string `json:"claimId"`
 	// State is how the claim stands; absent where no record says so.
-	State   audit.Standing  `json:"state,omitempty"`
-	Records []historyRecord `json:"records"`
+	State   audit.Standing `json:"state,omitempty"`
+	Records []Record       `json:"records"`
 
+	facts []contract.Facts // of the records
 	claim claims.Claim
-	last  *historyRecord // shows how the claim stands; nil where none does
+	last  int // the record that shows how the claim stands; -1 where none does
 	now   time.Time
-}
-
-// historyRecord is one record of a history. Fields that its kind does not have are left out.
-type historyRecord struct {
-	place
-	ProcessID string `json:"processId,omitempty"`
-	ElementID string `json:"elementId,omitempty"`
-	// RetriesUsed is the count before a decision, or that a rejected job brought; for an outcome and a
-	// re-drive, how many retries the round had.
-	RetriesUsed int `json:"retriesUsed"`
-	// NextRetryTime is absent where the claim is not submitted again.
-	NextRetryTime time.Time `json:"nextRetryTime,omitzero"`
-	// Message is the text of the BPMN error or the incident.
-	Message string `json:"message,omitempty"`
-	// Answer is the variables that the job was answered with; originalError is not kept.
-	Answer json.RawMessage `json:"answer,omitempty"`
-	decision
-	SubmissionError string        `json:"submissionError,omitempty"`
-	ExecutionTimeMs float64       `json:"executionTimeMs,omitempty"`
-	Steps           []historyStep `json:"steps,omitempty"`
-	// Attempts and FirstFailureTime are of an outcome, of a re-drive, and of retries that were used up.
-	Attempts         int        `json:"attempts,omitempty"`
-	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
-	// Justification and DecidedBy are what a person said, and who; RedriveID is the command by which they did.
-	Justification string `json:"justification,omitempty"`
-	DecidedBy     string `json:"decidedBy,omitempty"`
-	RedriveID     string `json:"redriveId,omitempty"`
-	// RedriveWait is how long the claim waits before it is sent again, as ISO 8601. With is with whom the model leaves a stopped claim.
-	RedriveWait string `json:"redriveWait,omitempty"`
-	// DecisionProblem is what was wrong with a person's answer that was no decision.
-	DecisionProblem string `json:"decisionProblem,omitempty"`
-	With            string `json:"with,omitempty"`
-	// Policy is the one that decided, of a record that is no decision the one that decided last.
-	Policy string `json:"policy,omitempty"`
-
-	record *audit.Record
-	facts  contract.Facts
-}
-
-// decision is what a record keeps in its detail where the answer does not hold it: with job type retry-submission-backoff.
-type decision struct {
-	MaxRetries          int             `json:"maxRetries,omitempty"`
-	ErrorClassification string          `json:"errorClassification,omitempty"`
-	RetryDecision       json.RawMessage `json:"retryDecision,omitempty"`
-}
-
-// historyStep is one of the six steps of a decision.
-type historyStep struct {
-	Step  string    `json:"step"`
-	At    time.Time `json:"at"`
-	Found string    `json:"found"`
 }
 
 // HistoryOf returns the history of a claim's records, of which there is at least one. state is what else is
 // known of it.
 func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (History, error) {
-	h := History{ClaimID: records[0].ClaimID, Records: make([]historyRecord, len(records)), now: now}
-	claim, last := claims.Known(h.ClaimID, state, records, now)
-	h.State, h.claim = claim.State, claim
+	h := History{ClaimID: records[0].ClaimID, last: -1, now: now}
+	var last *audit.Record
+	h.claim, last = claims.Known(h.ClaimID, state, records, now)
+	h.State = h.claim.State
 	for i := range records {
-		var err error
-		if h.Records[i], err = historyRecordOf(&records[i]); err != nil {
+		facts, err := records[i].Facts()
+		if err != nil {
 			return History{}, err
 		}
+		h.Records, h.facts = append(h.Records, RecordOf(&records[i])), append(h.facts, facts)
 		if &records[i] == last {
-			h.last = &h.Records[i]
+			h.last = i
 		}
 	}
 	return h, nil
-}
-
-func historyRecordOf(r *audit.Record) (historyRecord, error) {
-	facts, err := r.Facts()
-	if err != nil {
-		return historyRecord{}, err
-	}
-	t := historyRecord{
-		place:            placeOf(r),
-		ProcessID:        facts.ProcessID,
-		ElementID:        facts.ElementID,
-		RetriesUsed:      retriesUsed(r),
-		NextRetryTime:    r.NextRetryTime,
-		Message:          r.Message,
-		SubmissionError:  facts.SubmissionError,
-		ExecutionTimeMs:  facts.ExecutionTimeMs,
-		Attempts:         facts.Attempts,
-		FirstFailureTime: facts.FirstFailureTime,
-		Justification:    facts.Justification,
-		DecidedBy:        r.DecidedBy,
-		RedriveID:        facts.RedriveID,
-		RedriveWait:      facts.RedriveWait,
-		DecisionProblem:  facts.DecisionProblem,
-		With:             r.HeldBy,
-		Policy:           r.Policy,
-		record:           r,
-		facts:            facts,
-	}
-	if r.Kind.IsDecision() && r.Variables != "" {
-		t.Answer = json.RawMessage(r.Variables)
-		if r.Detail != "" { // Facts has read it already
-			_ = json.Unmarshal([]byte(r.Detail), &t.decision)
-		}
-	}
-	if facts.Steps != nil {
-		found, times := english.findings(r, &facts), facts.Steps.Times()
-		for i, name := range contract.StepNames() {
-			t.Steps = append(t.Steps, historyStep{name, times[i], found[i]})
-		}
-	}
-	return t, nil
 }
 
 // retriesUsed returns how many retries there were before a decision, and with any other record.
@@ -169,10 +78,9 @@ func (w words) findings(r *audit.Record, f *contract.Facts) [6]string {
 	if len(x.Ignored) > 0 {
 		found[3] += w.Sprintf(" (ignored: %s)", w.ignored(x.Ignored))
 	}
-	if x.Reason == retry.StepDeadline && x.Deadline != nil {
+	if x.Reason == retry.StepDeadline {
 		found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(*x.Deadline))
 	}
-	found[4] += w.settled(x)
 	if advice := w.advice(x.Advice); advice != "" {
 		found[4] += "; " + advice
 	}
@@ -226,7 +134,7 @@ func (w words) stopped(last *audit.Record, f *contract.Facts) string {
 	s := w.Sprintf("a retry cannot help")
 	if last.Kind == audit.KindExhausted {
 		s = w.Sprintf("all retries are used up")
-		if x := f.RetryDecision; x.Reason == retry.StepDeadline && x.Deadline != nil {
+		if x := f.RetryDecision; x.Reason == retry.StepDeadline {
 			s = w.Sprintf("no retry fits before the deadline %s", w.Time(*x.Deadline))
 		}
 	}
@@ -273,27 +181,27 @@ func (h *History) Text(p *text.Printer) string {
 	w := words{p}
 	var b strings.Builder
 	standing := w.Sprintf("a person is asked again; nothing else is recorded")
-	if h.last != nil {
-		standing = w.standing(&h.claim, h.last.record, &h.last.facts, h.now)
+	if h.last >= 0 {
+		standing = w.standing(&h.claim, h.Records[h.last].Record, &h.facts[h.last], h.now)
 	}
 	b.WriteString(w.Sprintf("Claim %s, %s", text.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
 	b.WriteString(text.Hanging(w.Sprintf("Now: "), standing))
 	b.WriteString(p.Zone())
 	for i := range h.Records {
-		r := &h.Records[i]
+		r, f := h.Records[i].Record, &h.facts[i]
 		fmt.Fprintf(&b, "\n#%d  %s  %s\n", i+1, w.Millis(r.At), w.title(r))
-		if r.Steps != nil {
-			b.WriteString(w.steps(r))
-		} else if say := w.event(r); say != "" {
-			b.WriteString(text.Wrap(text.Line(say), "    "))
+		if f.Steps != nil {
+			b.WriteString(w.steps(r, f))
+		} else {
+			b.WriteString(text.Wrap(text.Line(w.event(r, f)), "    "))
 		}
-		if r.Justification != "" {
-			b.WriteString(text.Hanging(w.Sprintf("    Reason: "), text.Line(r.Justification)))
+		if f.Justification != "" {
+			b.WriteString(text.Hanging(w.Sprintf("    Reason: "), text.Line(f.Justification)))
 		}
-		if r.record.Kind.IsDecision() && r.record.Kind != audit.KindRetry {
+		if r.Kind.IsDecision() && r.Kind != audit.KindRetry {
 			b.WriteString(text.Wrap(w.Sprintf("Message: %s", text.Line(r.Message)), "    "))
 		}
-		b.WriteString(text.Wrap(w.origin(r), "    "))
+		b.WriteString(text.Wrap(w.origin(r, f), "    "))
 	}
 	return b.String()
 }
@@ -311,65 +219,60 @@ var kindTexts = map[audit.Kind]text.Message{
 }
 
 // title is the kind of record, and for a retry which one.
-func (w words) title(t *historyRecord) string {
-	if t.record.Kind == audit.KindRetry {
-		return w.Sprintf("RETRY %d of %d", t.record.RetryCount, t.record.MaxRetries)
+func (w words) title(r *audit.Record) string {
+	if r.Kind == audit.KindRetry {
+		return w.Sprintf("RETRY %d of %d", r.RetryCount, r.MaxRetries)
 	}
-	if s, known := kindTexts[t.record.Kind]; known {
-		return w.Text(s)
-	}
-	return t.Kind
+	return w.Text(kindTexts[r.Kind])
 }
 
-func (w words) steps(t *historyRecord) string {
+func (w words) steps(r *audit.Record, f *contract.Facts) string {
 	var b strings.Builder
-	for i, found := range w.findings(t.record, &t.facts) {
-		head := fmt.Sprintf("    %-18s  %s  ", w.Text(stepTexts[i]), w.Clock(t.Steps[i].At))
+	times := f.Steps.Times()
+	for i, found := range w.findings(r, f) {
+		head := fmt.Sprintf("    %-18s  %s  ", w.Text(stepTexts[i]), w.Clock(times[i]))
 		b.WriteString(text.Hanging(head, w.shown(found)))
 	}
 	return b.String()
 }
 
 // event words a record that has no steps.
-func (w words) event(t *historyRecord) string {
-	switch t.record.Kind {
+func (w words) event(r *audit.Record, f *contract.Facts) string {
+	switch r.Kind { //nolint:exhaustive // decisions have steps
 	case audit.KindRejected:
-		return w.Sprintf("Incident: %s", t.Message)
+		return w.Sprintf("Incident: %s", r.Message)
 	case audit.KindRedriven:
-		if t.facts.RedriveWait != "" {
-			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s", w.by(t.record), w.iso(t.facts.RedriveWait), w.round(t))
+		if f.RedriveWait != "" {
+			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s", w.by(r), w.iso(f.RedriveWait), w.round(r, f))
 		}
-		return w.Sprintf("Sent again now%s, before its time, %s", w.by(t.record), w.round(t))
+		return w.Sprintf("Sent again now%s, before its time, %s", w.by(r), w.round(r, f))
 	case audit.KindDecisionRefused:
-		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(t.record), cmp.Or(t.DecisionProblem, w.Sprintf("the model does not name the problem")))
-	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
-		return w.Sprintf("The outcome: %s; %s", w.outcome(t.record), w.round(t))
-	case audit.KindRetry, audit.KindExhausted, audit.KindPermanent:
-		return w.Sprintf("The times of its steps are not known.")
+		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(r), cmp.Or(f.DecisionProblem, w.Sprintf("the model does not name the problem")))
 	default:
-		return ""
+		return w.Sprintf("The outcome: %s; %s", w.outcome(r), w.round(r, f))
 	}
 }
 
 // round sums up a round of submissions at its end, or so far.
-func (w words) round(t *historyRecord) string {
-	s := w.Sprintf("after %s and %s", w.Sprintf("%d submissions", t.Attempts), w.Sprintf("%d retries", t.RetriesUsed))
-	if t.FirstFailureTime == nil {
+func (w words) round(r *audit.Record, f *contract.Facts) string {
+	s := w.Sprintf("after %s and %s", w.Sprintf("%d submissions", f.Attempts), w.Sprintf("%d retries", r.RetryCount))
+	if f.FirstFailureTime == nil {
 		return s + "."
 	}
-	return w.Sprintf("%s, %s after the first failure (%s).", s, w.About(t.At.Sub(*t.FirstFailureTime)), w.Time(*t.FirstFailureTime))
+	return w.Sprintf("%s, %s after the first failure (%s).", s, w.About(r.At.Sub(*f.FirstFailureTime)), w.Time(*f.FirstFailureTime))
 }
 
 // origin words where the record comes from and where it is in the audit trail.
-func (w words) origin(t *historyRecord) string {
-	s := w.Sprintf("Job %s, process instance %s of cluster %s", t.JobKey, t.ProcessInstanceKey, text.Line(t.Cluster))
-	if t.ElementID != "" {
-		s += w.Sprintf(", task %s of %s", text.Line(t.ElementID), text.Line(t.ProcessID))
+func (w words) origin(r *audit.Record, f *contract.Facts) string {
+	s := w.Sprintf("Job %s, process instance %s of cluster %s",
+		strconv.FormatInt(r.JobKey, 10), strconv.FormatInt(r.ProcessInstanceKey, 10), text.Line(r.Cluster))
+	if f.ElementID != "" {
+		s += w.Sprintf(", task %s of %s", text.Line(f.ElementID), text.Line(f.ProcessID))
 	}
-	if x := &t.facts.RetryDecision; x.Policy != "" {
+	if x := &f.RetryDecision; x.Policy != "" {
 		s += w.Sprintf("; policy %s %s", x.Policy, x.PolicyVersion)
 	}
-	return s + w.Sprintf("; audit chain %s, place %s, hash %.12s.", strconv.Itoa(t.Chain), strconv.FormatInt(t.Seq, 10), t.Hash)
+	return s + w.Sprintf("; audit chain %s, place %s, hash %.12s.", strconv.Itoa(r.Chain), strconv.FormatInt(r.Seq, 10), r.Hash)
 }
 
 // shown returns a text as far as a terminal need show it.

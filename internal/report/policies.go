@@ -58,7 +58,7 @@ func summarise(set *policy.Set, p *retry.Policy) PolicySummary {
 // ShownPolicy is one policy in full.
 type ShownPolicy struct {
 	PolicySummary
-	Schedule []policyWait     `json:"schedule"`
+	Schedule []isoWait        `json:"schedule"`
 	Findings []policy.Finding `json:"findings"`
 	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
 	Policy policy.Entry `json:"policy"`
@@ -66,22 +66,16 @@ type ShownPolicy struct {
 	policy *retry.Policy
 }
 
-// policyWait is one wait of a policy.
-type policyWait struct {
-	Retry int `json:"retry"`
-	isoWait
-}
-
 // PolicyInFull returns one policy in full.
 func PolicyInFull(set *policy.Set, p *retry.Policy) ShownPolicy {
-	s := ShownPolicy{PolicySummary: summarise(set, p), Schedule: []policyWait{}, Findings: set.Lint(p.Name, 0), policy: p}
+	s := ShownPolicy{PolicySummary: summarise(set, p), Schedule: []isoWait{}, Findings: set.Lint(p.Name, 0), policy: p}
 	s.Policy, _ = set.Entry(p.Name)
 	if s.Findings == nil {
 		s.Findings = []policy.Finding{} // in JSON a list, even where it is empty
 	}
 	for _, w := range s.waits {
 		w.Wait, w.Total = 0, 0 // of no claim
-		s.Schedule = append(s.Schedule, policyWait{w.Retry, isoOf(&w)})
+		s.Schedule = append(s.Schedule, isoOf(&w))
 	}
 	return s
 }

@@ -19,6 +19,7 @@ func (d isoDuration) MarshalText() ([]byte, error) {
 
 // isoWait is a wait of a schedule. Wait and Total are absent where no claim was given.
 type isoWait struct {
+	Retry         int         `json:"retry"`
 	BeforeJitter  isoDuration `json:"beforeJitter"`
 	Shortest      isoDuration `json:"shortest"`
 	Longest       isoDuration `json:"longest"`
@@ -30,7 +31,7 @@ type isoWait struct {
 
 func isoOf(s *retry.Scheduled) isoWait {
 	return isoWait{
-		isoDuration(s.Delay), isoDuration(s.Shortest), isoDuration(s.Longest), isoDuration(s.Wait),
+		s.Retry, isoDuration(s.Delay), isoDuration(s.Shortest), isoDuration(s.Longest), isoDuration(s.Wait),
 		isoDuration(s.TotalShortest), isoDuration(s.TotalLongest), isoDuration(s.Total),
 	}
 }
