@@ -72,7 +72,7 @@ func (a *App) watchTrail(ctx context.Context) {
 // checkTrail checks the audit trail, and that it still has the known heads of the check before. It returns the heads for the next
 // check, and reports whether this one finished.
 func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
-	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known, nil)
+	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known)
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
 		a.numbers.AuditChecked(false)
 		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Error()),

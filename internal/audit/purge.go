@@ -14,13 +14,15 @@ type Cut struct {
 
 // Purged is what a purge removed of a chain, or would: the records of the places From to Through, none where Through is less.
 type Purged struct {
-	Chain         int
-	From, Through int64
+	Chain   int   `json:"chain"`
+	From    int64 `json:"from"`
+	Through int64 `json:"through"`
 	// Hash is that of the last of them, Oldest and Newest are when the first and the last was decided.
-	Hash           Hash
-	Oldest, Newest time.Time
+	Hash   Hash      `json:"hash"`
+	Oldest time.Time `json:"oldest,omitzero"`
+	Newest time.Time `json:"newest,omitzero"`
 	// Held is what keeps the record behind them, although it is old enough too; empty where nothing does.
-	Held Hold
+	Held Hold `json:"held,omitempty"`
 }
 
 // Hold is what keeps a record from being purged.

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// BrokenError says where the trail does not hold.
+// BrokenError says where the trail does not hold. What is zero is absent from its JSON form.
 type BrokenError struct {
 	// Chain and Seq are the first place at which something is wrong; Seq is 0 where it is the chain as a whole, Chain too
 	// where it is the store.
-	Chain int
-	Seq   int64
+	Chain int   `json:"chain,omitempty"`
+	Seq   int64 `json:"seq,omitempty"`
 	// ID, Kind, ClaimID and At are the record's, zero where there is no such record. Where the row of a claim is wrong,
 	// only ClaimID is set.
-	ID      int64
-	Kind    Kind
-	ClaimID string
-	At      time.Time
+	ID      int64     `json:"id,omitempty"`
+	Kind    Kind      `json:"kind,omitempty"`
+	ClaimID string    `json:"claimId,omitempty"`
+	At      time.Time `json:"at,omitzero"`
 	// Why says what is wrong in words, and what to do.
-	Why string
+	Why string `json:"why"`
 }
 
 // Error names the place and what is wrong with it.
@@ -45,13 +45,14 @@ func (e *BrokenError) Error() string {
 // Verified is what a check has found to be in order.
 type Verified struct {
 	// Records is how many were checked, Removed how many are gone with a signed cut in their place.
-	Records, Removed int64
+	Records int64 `json:"records"`
+	Removed int64 `json:"removed"`
 	// Claims is how many rows of open claims are what their records show.
-	Claims int64
+	Claims int64 `json:"claims"`
 	// Agreed is how many of the known heads were held against the record of their place, or against the cut that ends there. The places of the others are removed.
-	Agreed int
+	Agreed int `json:"agreedHeads"`
 	// Heads are the signed ends, one for each chain.
-	Heads []Head
+	Heads []Head `json:"heads"`
 }
 
 // Walker is shown a store as it is at one moment; see [Store].
@@ -73,10 +74,9 @@ type walked interface {
 //
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
-// says nothing about the store, and is an error of its own. progress may be nil; it is called now and then with the number of
-// records checked so far.
-func Verify(ctx context.Context, store walked, public Public, known []Head, progress func(records int64)) (Verified, error) {
-	c := &check{public: public, known: known, progress: progress, chains: map[int]*chainCheck{}, claims: map[string]*claimCheck{}}
+// says nothing about the store, and is an error of its own.
+func Verify(ctx context.Context, store walked, public Public, known []Head) (Verified, error) {
+	c := &check{public: public, known: known, chains: map[int]*chainCheck{}, claims: map[string]*claimCheck{}}
 	err := store.Walk(ctx, c)
 	if err == nil {
 		err = c.end()
@@ -91,13 +91,12 @@ func Verify(ctx context.Context, store walked, public Public, known []Head, prog
 type check struct {
 	Verified
 
-	public   Public
-	known    []Head
-	progress func(int64)
-	chains   map[int]*chainCheck
-	claims   map[string]*claimCheck // the claims that are open by the records so far
-	cut      bool                   // records were removed
-	walked   bool                   // all records were shown
+	public Public
+	known  []Head
+	chains map[int]*chainCheck
+	claims map[string]*claimCheck // the claims that are open by the records so far
+	cut    bool                   // records were removed
+	walked bool                   // all records were shown
 }
 
 // chainCheck is the check of one chain.
@@ -182,9 +181,7 @@ func (c *check) Record(r *Record) error {
 	case !of.Follows(r):
 		return broken(r, "changed, or moved here from another place")
 	}
-	if c.Records++; c.progress != nil && c.Records%10_000 == 0 {
-		c.progress(c.Records)
-	}
+	c.Records++
 	if err := c.compare(of, r); err != nil {
 		return err
 	}

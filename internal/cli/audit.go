@@ -115,12 +115,7 @@ it. PostgreSQL is restored by its own means.`,
 			if err != nil {
 				return err
 			}
-			r := restored{
-				Store: cfg.DatabaseURL.String(), Backup: args[0], Aside: done.Aside, Key: key, Records: done.Records, Removed: done.Removed, Heads: []headLine{},
-			}
-			for _, h := range done.Heads {
-				r.Heads = append(r.Heads, lineOf(h))
-			}
+			r := restored{Store: cfg.DatabaseURL.String(), Backup: args[0], Aside: done.Aside, Key: key, Verified: done.Verified}
 			return printAnswer(command, r, r.text())
 		},
 	}, "print one JSON object")
@@ -131,11 +126,9 @@ type restored struct {
 	Store  string `json:"store"`
 	Backup string `json:"backup"`
 	// Aside is where the store is now that was there, absent where there was none.
-	Aside   string     `json:"aside,omitempty"`
-	Key     string     `json:"key"`
-	Records int64      `json:"records"`
-	Removed int64      `json:"removed"`
-	Heads   []headLine `json:"heads"`
+	Aside string `json:"aside,omitempty"`
+	Key   string `json:"key"`
+	audit.Verified
 }
 
 func (r restored) text() string {

@@ -48,9 +48,9 @@ the tables (PostgreSQL).`,
 		if limit := audit.Cutoff(now(), int(cfg.AuditRetention)); before.After(limit) {
 			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(dayLayout))
 		}
-		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes, Runs: []run{}}
+		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes}
 		err = p.purge(command.Context(), cfg)
-		if err == nil || *yes && len(p.Runs) > 0 { // what was removed is reported, also after an error
+		if err == nil || *yes && len(p.Chains) > 0 { // what was removed is reported, also after an error
 			err = errors.Join(printAnswer(command, p, p.text()), err)
 		}
 		return err
@@ -63,25 +63,8 @@ type purged struct {
 	Before    time.Time `json:"before"`
 	Retention string    `json:"retention"`
 	DryRun    bool      `json:"dryRun"`
-	// Runs are what would go or went, at most one of each chain.
-	Runs []run `json:"removed"`
-	// Held are the chains of which older records stay than would have to, and by what.
-	Held []held `json:"held,omitempty"`
-}
-
-type held struct {
-	Chain int        `json:"chain"`
-	By    audit.Hold `json:"by"`
-}
-
-type run struct {
-	Chain   int       `json:"chain"`
-	From    int64     `json:"from"`
-	Through int64     `json:"through"`
-	Records int64     `json:"records"`
-	Oldest  time.Time `json:"oldest"`
-	Newest  time.Time `json:"newest"`
-	Hash    string    `json:"hash"`
+	// Chains are what would go or went of each, none where it names no record.
+	Chains []audit.Purged `json:"chains"`
 }
 
 // purge removes what may go, or finds out what that is, and notes it.
@@ -97,22 +80,7 @@ func (p *purged) purge(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	chains, err := store.Purge(ctx, p.Before, p.DryRun)
-	for _, c := range chains {
-		if c.Through >= c.From {
-			p.Runs = append(p.Runs, run{
-				Chain:   c.Chain,
-				From:    c.From,
-				Through: c.Through,
-				Records: c.Through - c.From + 1,
-				Oldest:  c.Oldest,
-				Newest:  c.Newest,
-				Hash:    c.Hash.String(),
-			})
-		}
-		if c.Held != "" {
-			p.Held = append(p.Held, held{c.Chain, c.Held})
-		}
-	}
+	p.Chains = append([]audit.Purged{}, chains...) // in JSON a list, even where it is empty
 	return errors.Join(err, store.Close())
 }
 
@@ -122,21 +90,23 @@ func (p *purged) text() string {
 	if p.DryRun {
 		did = "Would remove"
 	}
-	if len(p.Runs) == 0 {
+	removed := false
+	for _, c := range p.Chains {
+		if n := c.Through - c.From + 1; n > 0 {
+			removed = true
+			fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
+				did, text.Count(n, "record"), c.Chain, c.From, c.Through, text.Millis(c.Oldest), text.Millis(c.Newest))
+		}
+		switch c.Held {
+		case audit.HeldByOutbox:
+			fmt.Fprintf(&b, "Older records of chain %d stay until their events are published.\n", c.Chain)
+		case audit.HeldByClaim:
+			fmt.Fprintf(&b, "Older records of chain %d stay until claims end that are open since then (worker claims).\n", c.Chain)
+		}
+	}
+	if !removed {
 		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(dayLayout))
-	}
-	for _, r := range p.Runs {
-		fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
-			did, text.Count(r.Records, "record"), r.Chain, r.From, r.Through, text.Millis(r.Oldest), text.Millis(r.Newest))
-	}
-	for _, h := range p.Held {
-		why := map[audit.Hold]string{
-			audit.HeldByOutbox: "their events are published",
-			audit.HeldByClaim:  "claims end that are open since then (worker claims)",
-		}[h.By]
-		fmt.Fprintf(&b, "Older records of chain %d stay until %s.\n", h.Chain, why)
-	}
-	if p.DryRun && len(p.Runs) > 0 {
+	} else if p.DryRun {
 		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")
 	}
 	return b.String()

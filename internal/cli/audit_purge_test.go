@@ -27,9 +27,9 @@ func TestPurgeShowsAndThenRemovesWhatIsOld(t *testing.T) {
 	a.fails(t, 1, "nothing is known of claim", "history", "CLM-2020-1")
 	var got struct {
 		DryRun  bool
-		Removed []any
+		Chains []audit.Purged
 	}
-	if stdout, _ := a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01"); !got.DryRun || got.Removed == nil || len(got.Removed) > 0 {
+	if stdout, _ := a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01"); !got.DryRun || len(got.Chains) > 0 {
 		t.Errorf("again: %s", stdout)
 	}
 }
@@ -53,9 +53,9 @@ func TestPurgeKeepsClaimsThatAreOpenAndSaysSo(t *testing.T) {
 	a := archived(t, all)
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1",
 		"Older records of chain 1 stay until claims end that are open since then (worker claims).")
-	var got struct{ Held []struct{ By string } }
+	var got struct{ Chains []audit.Purged }
 	a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01", "--yes")
-	if len(got.Held) != 1 || got.Held[0].By != "open claim" {
-		t.Errorf("held by %v", got.Held)
+	if len(got.Chains) != 1 || got.Chains[0].Held != audit.HeldByClaim {
+		t.Errorf("held by %v", got.Chains)
 	}
 }

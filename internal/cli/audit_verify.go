@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,8 +57,8 @@ the type retry.audit_head.v1, one a line.`,
 			if c == nil {
 				return err
 			}
-			if c.Records == 0 && c.Removed == 0 && !*empty {
-				c.Findings = append(c.Findings, "there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; "+
+			if err == nil && c.Records == 0 && c.Removed == 0 && !*empty {
+				err = errors.New("there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; "+
 					"check the address, and restore a backup if it is the right one; a store that is new is checked with --expect-empty")
 			}
 			return c.print(command, err)
@@ -70,27 +69,16 @@ the type retry.audit_head.v1, one a line.`,
 
 // check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken.
 func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
-	progress := newProgress(command.ErrOrStderr())
-	verified, err := audit.Verify(command.Context(), store, public, known, func(n int64) { progress.Show("%d records checked", n) })
-	progress.Clear()
-	c := &checked{
-		Store:       cfg.DatabaseURL.String(),
-		Key:         public.ID(),
-		Records:     verified.Records,
-		Removed:     verified.Removed,
-		Claims:      verified.Claims,
-		KnownHeads:  len(known),
-		AgreedHeads: verified.Agreed,
-	}
+	verified, err := audit.Verify(command.Context(), store, public, known)
+	c := &checked{Store: cfg.DatabaseURL.String(), Key: public.ID(), Verified: verified, KnownHeads: len(known)}
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
-		c.Broken = placeOf(broken)
-	} else if err != nil {
+		c.Broken = broken
+		return c, fmt.Errorf("the audit trail at %s is broken: %w", c.Store, err)
+	}
+	if err != nil {
 		return nil, err
 	}
-	for _, h := range verified.Heads {
-		c.Heads = append(c.Heads, lineOf(h))
-	}
-	return c, err
+	return c, nil
 }
 
 // checked is what a check found. Its JSON form is stable.
@@ -100,59 +88,15 @@ type checked struct {
 	Key string `json:"key"`
 	OK  bool   `json:"ok"`
 	// Broken is the first place where something does not fit, absent where all is in order.
-	Broken *brokenPlace `json:"broken,omitempty"`
-	// Findings are what is wrong with the store apart from its chains, each a sentence.
-	Findings []string `json:"findings,omitempty"`
-	Records  int64    `json:"records"`
-	Removed  int64    `json:"removed"`
-	// Claims are the open ones that stand as their records show.
-	Claims int64 `json:"claims"`
-	// KnownHeads were given, and AgreedHeads of them could be compared. The places of the others are removed.
-	KnownHeads  int        `json:"knownHeads"`
-	AgreedHeads int        `json:"agreedHeads"`
-	Heads       []headLine `json:"heads"`
-}
+	Broken *audit.BrokenError `json:"broken,omitempty"`
+	audit.Verified
 
-// brokenPlace is an [audit.BrokenError]; what is zero there is absent.
-type brokenPlace struct {
-	Chain   int       `json:"chain,omitempty"`
-	Seq     int64     `json:"seq,omitempty"`
-	ID      int64     `json:"id,omitempty"`
-	Kind    string    `json:"kind,omitempty"`
-	ClaimID string    `json:"claimId,omitempty"`
-	At      time.Time `json:"at,omitzero"`
-	Why     string    `json:"why"`
-}
-
-func placeOf(broken *audit.BrokenError) *brokenPlace {
-	place := &brokenPlace{
-		Chain:   broken.Chain,
-		Seq:     broken.Seq,
-		ID:      broken.ID,
-		ClaimID: broken.ClaimID,
-		At:      broken.At,
-		Why:     broken.Why,
-	}
-	if broken.Kind != 0 {
-		place.Kind = broken.Kind.String()
-	}
-	return place
-}
-
-// fault returns what is wrong as an error, nil where nothing is. err is what the check of the chains has found.
-func (c *checked) fault(err error) error {
-	if c.Broken != nil {
-		err = fmt.Errorf("the audit trail at %s is broken: %w", c.Store, err)
-	}
-	if len(c.Findings) == 0 {
-		return err
-	}
-	return errors.Join(err, fmt.Errorf("the audit store at %s has %s:\n  %s", c.Store, text.Count(len(c.Findings), "finding"), strings.Join(c.Findings, "\n  ")))
+	// KnownHeads were given. The places of those that did not agree are removed.
+	KnownHeads int `json:"knownHeads"`
 }
 
 // print prints the result; err is why the trail is not in order, or nil.
 func (c *checked) print(command *cobra.Command, err error) error {
-	err = c.fault(err)
 	if c.OK = err == nil; !c.OK {
 		c.Heads = nil // heads of a broken trail are not to be kept
 	}
@@ -166,7 +110,7 @@ func (c *checked) print(command *cobra.Command, err error) error {
 		return err
 	}
 	for _, h := range c.Heads {
-		if err := printLine(command, h); err != nil {
+		if err := printLine(command, headLine{headEvent, h}); err != nil {
 			return err
 		}
 	}
@@ -182,10 +126,10 @@ func (c *checked) text() string {
 	if c.Removed > 0 {
 		fmt.Fprintf(&b, "%s removed by a purge; a signed cut stands for them.\n", text.Count(c.Removed, "record"))
 	}
-	if c.AgreedHeads > 0 {
-		fmt.Fprintf(&b, "%s agreed with it.\n", text.Count(c.AgreedHeads, "known head"))
+	if c.Agreed > 0 {
+		fmt.Fprintf(&b, "%s agreed with it.\n", text.Count(c.Agreed, "known head"))
 	}
-	if gone := c.KnownHeads - c.AgreedHeads; gone > 0 {
+	if gone := c.KnownHeads - c.Agreed; gone > 0 {
 		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", text.Count(gone, "known head"))
 	}
 	if len(c.Heads) > 0 {
@@ -202,8 +146,6 @@ type headLine struct {
 	Event string `json:"event"`
 	audit.Head
 }
-
-func lineOf(h audit.Head) headLine { return headLine{headEvent, h} }
 
 // knownHeads reads the heads of a key among the lines of a file.
 func knownHeads(path string, stdin io.Reader, key audit.Public) (known []audit.Head, err error) {

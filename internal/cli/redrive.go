@@ -142,9 +142,7 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 		if !o.yes && !confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
 			return errors.New("nothing was sent")
 		}
-		progress := newProgress(command.ErrOrStderr())
-		r.All(ctx, claims, o.every, func(n int) { progress.Show("%d of %s settled", n, text.Count(planned, "claim")) })
-		progress.Clear()
+		r.All(ctx, claims, o.every)
 		show("\n" + answer.Results())
 	}
 	answer.Done = answer.Count(redrive.Done)

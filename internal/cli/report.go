@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +60,7 @@ whose path is printed. One of the same name is replaced.`,
 				return err
 			}
 			err := store.Open(ctx, func(id string, s *audit.State) error {
-				r.Open.Add(id, s, now)
+				r.Add(id, s, now)
 				return nil
 			})
 			if err != nil {
@@ -74,45 +74,21 @@ whose path is printed. One of the same name is replaced.`,
 			extension := map[string]string{"text": "txt", "html": "html"}[*format]
 			text := func(out io.Writer) error { return write(out, r.Document(p)) }
 			if asJSON(command) {
-				extension, text = "json", func(out io.Writer) error { return encode(out, r.JSON(), "  ") }
+				extension, text = "json", func(out io.Writer) error { return encode(out, r, "  ") }
 			}
 			if *dir == "" {
 				return text(command.OutOrStdout())
 			}
 			first, last := within.from.In(p.Location()), within.to.In(p.Location()).Add(-time.Nanosecond)
 			path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly), last.Format(time.DateOnly), extension))
-			if err := writeWhole(path, text); err != nil {
+			var b bytes.Buffer
+			if err := errors.Join(text(&b), os.WriteFile(path, b.Bytes(), 0o640)); err != nil {
 				return err
 			}
 			return printText(command, path+"\n")
 		})
 	}
 	return withJSON(command, "print one JSON object")
-}
-
-// writeWhole writes a file that its owner and group can read. It has its name only when it is complete and on the disk. What a
-// write of the same file left behind that was killed is removed; one that is under way then fails.
-func writeWhole(path string, write func(io.Writer) error) error {
-	dir, unfinished := filepath.Dir(path), "."+filepath.Base(path)+".*.tmp"
-	leftovers, err := fs.Glob(os.DirFS(dir), unfinished)
-	if err != nil {
-		return err
-	}
-	for _, old := range leftovers {
-		_ = os.Remove(filepath.Join(dir, old)) // one that stays does no harm
-	}
-	f, err := os.CreateTemp(dir, unfinished)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Chmod(0o640), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // lastMonth returns the month before the one of an instant.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -169,13 +168,10 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 }
 
 // All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and with the first
-// failure of the store or the gateway; the claims that are left are not tried. After each claim it calls progress with
-// how many are settled.
-func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(settled int)) {
+// failure of the store or the gateway; the claims that are left are not tried.
+func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration) {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)
-	var mu sync.Mutex
-	settled := 0
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	begun := false
@@ -196,10 +192,6 @@ func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration,
 			if going.Err() == nil {
 				*c = r.One(ctx, c.ClaimID)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			settled++
-			progress(settled)
 			if c.Result == Failed {
 				return c.Err
 			}

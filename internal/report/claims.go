@@ -2,9 +2,10 @@ package report
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ var withNames = map[string]text.Message{
 func (l Claims) Text(p *text.Printer, now time.Time) string {
 	s := text.Wrap(l.summary(p), "")
 	if len(l.Claims) > 0 {
-		s = text.Table("", narrowRows(p, l.Claims, now)) + "\n" + s
+		s = text.Table("", claimRows(p, l.Claims, now)) + "\n" + s
 	}
 	return s
 }
@@ -64,12 +65,12 @@ func (l Claims) summary(p *text.Printer) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-// narrowRows are the rows of claims that fit a terminal.
-func narrowRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
+// claimRows are the rows of claims.
+func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")}}
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, []string{text.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), shortReason(p, c)})
+		rows = append(rows, []string{text.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), reasonOf(p, c)})
 	}
 	return rows
 }
@@ -94,16 +95,6 @@ func retriesOf(c *claims.Claim) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", c.RetryCount, c.MaxRetries)
-}
-
-// wideRows are the rows of claims for a page.
-func wideRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
-	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("SINCE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("POLICY"), p.Sprintf("REASON")}}
-	for i := range all {
-		c := &all[i]
-		rows = append(rows, []string{text.Line(c.ClaimID), stateWords(p, c, now), p.Minute(c.Since), ageOf(c, now), retriesOf(c), c.Policy, reasonOf(p, c)})
-	}
-	return rows
 }
 
 // stateWords returns the state of a claim, with what is known of it.
@@ -137,10 +128,7 @@ func reasonOf(p *text.Printer, c *claims.Claim) string {
 	case c.MatchedCode != "":
 		return text.Line(c.MatchedCode)
 	case c.Classification != "":
-		if s, known := classNames[retry.Class(c.Classification)]; known {
-			return p.Text(s)
-		}
-		return text.Line(c.Classification)
+		return p.Text(classNames[retry.Class(c.Classification)])
 	}
 	for kind, s := range kindTexts {
 		if kind.String() == c.Kind {
@@ -150,37 +138,27 @@ func reasonOf(p *text.Printer, c *claims.Claim) string {
 	return text.Line(c.Kind)
 }
 
-// shortReason returns the reason without the code that a translation has behind it in brackets, in at most 17 characters.
-func shortReason(p *text.Printer, c *claims.Claim) string {
-	reason := reasonOf(p, c)
-	if c.MatchedCode == "" {
-		reason, _, _ = strings.Cut(reason, " (")
-	}
-	return text.Shorten(reason, 17)
+// csvColumns are members of the JSON form of a claim.
+var csvColumns = []string{
+	"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
+	"errorClassification", "ruleId", "matchedCode", "with", "decidedBy", "processInstanceKey",
 }
 
-// ClaimsCSV writes claims as CSV, with the names of the JSON form and times in RFC 3339.
+// ClaimsCSV writes claims as CSV, by the names of the JSON form.
 func ClaimsCSV(out io.Writer, all []claims.Claim) error {
 	w := csv.NewWriter(out)
-	_ = w.Write([]string{ // Flush keeps the error
-		"claimId", "state", "policy", "since", "opened", "nextRetryTime", "retryCount", "maxRetries", "kind",
-		"errorClassification", "ruleId", "matchedCode", "with", "decidedBy", "processInstanceKey",
-	})
-	instant := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.UTC().Format(time.RFC3339)
-	}
+	_ = w.Write(csvColumns) // Flush keeps the error
 	for i := range all {
-		c := &all[i]
-		row := []string{
-			c.ClaimID, string(c.State), c.Policy, instant(c.Since), instant(c.Opened), instant(c.NextRetryTime),
-			strconv.Itoa(c.RetryCount), strconv.Itoa(c.MaxRetries), c.Kind, c.Classification, c.RuleID,
-			c.MatchedCode, c.With, c.DecidedBy, c.ProcessInstanceKey,
+		var fields map[string]any
+		b, err := json.Marshal(&all[i])
+		if err = errors.Join(err, json.Unmarshal(b, &fields)); err != nil {
+			return err
 		}
-		for n, cell := range row {
-			row[n] = spreadsheetSafe(cell)
+		row := make([]string, len(csvColumns))
+		for n, name := range csvColumns {
+			if cell, known := fields[name]; known {
+				row[n] = spreadsheetSafe(fmt.Sprint(cell))
+			}
 		}
 		_ = w.Write(row)
 	}

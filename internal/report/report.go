@@ -13,20 +13,22 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Report is what a manager reads about a time.
+// Report is what a manager reads about a time. Its JSON form is stable: names are added, never changed.
 type Report struct {
-	From, To, WrittenAt time.Time
-	Policies            []kpi.Result
-	// Open are the claims that are open when it is written.
-	Open  OpenClaims
-	Heads []audit.Head
+	From      time.Time    `json:"from"`
+	To        time.Time    `json:"to"`
+	WrittenAt time.Time    `json:"writtenAt"`
+	Policies  []kpi.Result `json:"policies"`
+	OpenClaims
+	Heads []audit.Head `json:"heads"`
 }
 
 // OpenClaims counts open claims by how they stand and by age, and keeps the oldest. Its zero value has
 // counted none.
 type OpenClaims struct {
-	counts map[audit.Standing][1 + len(ages)]int64 // all, and those that are older than each of the ages
-	oldest []claims.Claim
+	// Open are all, and those that are older than each of the ages.
+	Open   map[audit.Standing][1 + len(ages)]int64 `json:"open"`
+	Oldest []claims.Claim                          `json:"oldest"`
 }
 
 // ages are an hour, a working day, the day and the two days of ANS IN 41, and a week.
@@ -34,21 +36,21 @@ var ages = [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * tim
 
 // Add counts a claim as it stands at the time now.
 func (o *OpenClaims) Add(claimID string, s *audit.State, now time.Time) {
-	if o.counts == nil {
-		o.counts = map[audit.Standing][1 + len(ages)]int64{}
+	if o.Open == nil {
+		o.Open = map[audit.Standing][1 + len(ages)]int64{}
 	}
 	c := claims.Open(claimID, s, now)
-	n := o.counts[c.State]
+	n := o.Open[c.State]
 	n[0]++
 	for i, age := range ages {
 		if c.Age(now) > age {
 			n[1+i]++
 		}
 	}
-	o.counts[c.State] = n
-	if i, _ := slices.BinarySearchFunc(o.oldest, c, claims.Older); i < mostOpen {
-		o.oldest = slices.Insert(o.oldest, i, c)
-		o.oldest = o.oldest[:min(mostOpen, len(o.oldest))]
+	o.Open[c.State] = n
+	if i, _ := slices.BinarySearchFunc(o.Oldest, c, claims.Older); i < mostOpen {
+		o.Oldest = slices.Insert(o.Oldest, i, c)
+		o.Oldest = o.Oldest[:min(mostOpen, len(o.Oldest))]
 	}
 }
 
@@ -57,43 +59,6 @@ const (
 	mostCauses = 12
 	mostOpen   = 10
 )
-
-// reportJSON is the JSON form of a report. It is stable: names are added, never changed.
-type reportJSON struct {
-	From      time.Time                `json:"from"`
-	To        time.Time                `json:"to"`
-	WrittenAt time.Time                `json:"writtenAt"`
-	Policies  []kpi.Result             `json:"policies"`
-	Open      map[audit.Standing]int64 `json:"open"`
-	Oldest    []claims.Claim           `json:"oldest"`
-	Heads     []headJSON               `json:"heads"`
-}
-
-type headJSON struct {
-	Chain int    `json:"chain"`
-	Seq   int64  `json:"seq"`
-	Hash  string `json:"hash"`
-}
-
-// JSON returns the value to be printed as JSON.
-func (r *Report) JSON() any {
-	j := reportJSON{
-		From:      r.From,
-		To:        r.To,
-		WrittenAt: r.WrittenAt,
-		Policies:  r.Policies,
-		Open:      map[audit.Standing]int64{},
-		Oldest:    append([]claims.Claim{}, r.Open.oldest...),
-		Heads:     []headJSON{},
-	}
-	for standing, n := range r.Open.counts {
-		j.Open[standing] = n[0]
-	}
-	for _, h := range r.Heads {
-		j.Heads = append(j.Heads, headJSON{h.Chain, h.Seq, h.Hash.String()})
-	}
-	return j
-}
 
 // Document returns the report in words.
 func (r *Report) Document(p *text.Printer) Document {
@@ -226,7 +191,7 @@ func (r *Report) openByAge(p *text.Printer) Section {
 	}
 	for _, standing := range claims.OpenStandings() {
 		row := []string{p.Text(stateNames[standing])}
-		for _, n := range r.Open.counts[standing] {
+		for _, n := range r.Open[standing] {
 			row = append(row, p.Sprintf("%d", n))
 		}
 		s.Table = append(s.Table, row)
@@ -236,11 +201,11 @@ func (r *Report) openByAge(p *text.Printer) Section {
 
 func (r *Report) oldestOpen(p *text.Printer) Section {
 	s := Section{Title: p.Sprintf("The oldest open claims")}
-	if len(r.Open.oldest) == 0 {
+	if len(r.Oldest) == 0 {
 		s.Note = p.Sprintf("No claims.")
 		return s
 	}
-	s.Table = wideRows(p, r.Open.oldest, r.WrittenAt)
+	s.Table = claimRows(p, r.Oldest, r.WrittenAt)
 	return s
 }
 

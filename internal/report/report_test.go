@@ -68,25 +68,18 @@ func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		claim                 claims.Claim
-		narrow, wide, english string
+		claim         claims.Claim
+		want, english string
 	}{
-		{claims.Claim{Kind: "RESUBMITTED"}, "REENVIADA", "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
-		{claims.Claim{Kind: "REJECTED"}, "ENTRADA REJEITADA", "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
-		{claims.Claim{Kind: "RETRY", Classification: "UNKNOWN"}, "DESCONHECIDO", "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
-		{claims.Claim{Kind: "RETRY", Classification: "TRANSIENT", MatchedCode: "out (of"}, "out (of", "out (of", "out (of"},
+		{claims.Claim{Kind: "RESUBMITTED"}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
+		{claims.Claim{Kind: "REJECTED"}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
+		{claims.Claim{Kind: "RETRY", Classification: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
+		{claims.Claim{Kind: "RETRY", Classification: "TRANSIENT", MatchedCode: "out (of"}, "out (of", "out (of"},
 	} {
 		c.claim.State = audit.Stopped
-		check.Same(t, c.narrow, last(narrowRows(inPortuguese, []claims.Claim{c.claim}, now)), "narrow")
-		check.Same(t, c.wide, last(wideRows(inPortuguese, []claims.Claim{c.claim}, now)), "wide")
-		check.Same(t, c.english, last(wideRows(english.Printer, []claims.Claim{c.claim}, now)), "in English")
+		check.Same(t, c.want, reasonOf(inPortuguese, &c.claim), "in Portuguese")
+		check.Same(t, c.english, reasonOf(english.Printer, &c.claim), "in English")
 	}
 	dead := claims.Claim{State: audit.DeadLetter}
 	check.Same(t, "carta morta", stateWords(inPortuguese, &dead, now), "a state")
-}
-
-// last returns the last cell of the last row.
-func last(rows [][]string) string {
-	row := rows[len(rows)-1]
-	return row[len(row)-1]
 }

@@ -22,10 +22,8 @@ var claimTexts = map[string]string{
 
 	"CLAIM":  "CONTA",
 	"STATE":  "SITUAÇÃO",
-	"SINCE":  "DESDE",
 	"AGE":    "IDADE",
 	"RETRY":  "TENT.",
-	"POLICY": "POLÍTICA",
 	"REASON": "MOTIVO",
 
 	"%s, due in %s": "%s, em %s",

@@ -48,7 +48,7 @@ func invariants(r *rig) []audit.Record {
 	}
 	r.eachClaimIsDecidedOnce(records)
 	r.read(func(s audit.Store) error {
-		v, err := audit.Verify(r.Context(), s, r.secret.Public(), nil, nil)
+		v, err := audit.Verify(r.Context(), s, r.secret.Public(), nil)
 		if err != nil || v.Records != int64(len(records)) {
 			r.Errorf("I3: %d of %d records verified, %v", v.Records, len(records), err)
 		}

@@ -94,7 +94,7 @@ func TestTwoPurgesThatMeetLeaveAWholeTrail(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if _, err := audit.Verify(t.Context(), owners[0], key.Public(), nil, nil); err != nil {
+		if _, err := audit.Verify(t.Context(), owners[0], key.Public(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ func TestAnIDThatWasChangedIsFound(t *testing.T) {
 	audittest.Append(t, s, audittest.Records(4, 7)...)
 	audittest.Verify(t, s, key, 6)
 	mustSQL(t, address, "SET session_replication_role = replica", "UPDATE analyze_retry.records SET id = id + 1 WHERE seq = 3")
-	_, err := audit.Verify(t.Context(), s, key.Public(), nil, nil)
+	_, err := audit.Verify(t.Context(), s, key.Public(), nil)
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 3 {
 		t.Errorf("verify: %v", err)
 	}

@@ -108,7 +108,7 @@ func checkedCopy(ctx context.Context, backup, target string, public audit.Public
 	if err != nil {
 		return audit.Verified{}, err
 	}
-	v, err := audit.Verify(ctx, s, public, nil, nil)
+	v, err := audit.Verify(ctx, s, public, nil)
 	return v, errors.Join(err, s.Close())
 }
 

@@ -201,7 +201,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	audittest.Verify(t, s, secret, 7)
 	// SQLite asks no trigger about what a REPLACE removes, and a trigger on every insert would cost a sixth of an append.
 	check.Must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
-	_, err := audit.Verify(t.Context(), s, secret.Public(), nil, nil)
+	_, err := audit.Verify(t.Context(), s, secret.Public(), nil)
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 5 {
 		t.Errorf("after a REPLACE: %v", err)
 	}

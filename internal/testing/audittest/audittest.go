@@ -113,7 +113,7 @@ func (s *subject) all(t *testing.T) (all []audit.Record) {
 // verify checks the store's chains.
 func (s *subject) verify(t *testing.T, known ...audit.Head) (audit.Verified, error) {
 	t.Helper()
-	return audit.Verify(t.Context(), s, s.secret.Public(), known, nil)
+	return audit.Verify(t.Context(), s, s.secret.Public(), known)
 }
 
 func (s *subject) mustVerify(t *testing.T, records int64) audit.Verified {

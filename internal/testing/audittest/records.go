@@ -113,7 +113,7 @@ func Append(tb testing.TB, store audit.Log, records ...audit.Record) []audit.Sto
 // Verify checks a store and fails the test unless all is in order and it has so many records.
 func Verify(tb testing.TB, store audit.Store, secret *audit.Secret, records int64) audit.Verified {
 	tb.Helper()
-	v, err := audit.Verify(tb.Context(), store, secret.Public(), nil, nil)
+	v, err := audit.Verify(tb.Context(), store, secret.Public(), nil)
 	if err != nil || v.Records != records {
 		tb.Fatalf("%d records are in order, %v; want %d", v.Records, err, records)
 	}

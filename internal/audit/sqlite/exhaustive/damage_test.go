@@ -172,7 +172,7 @@ func (w whole) asWorker(t *testing.T, path string) (outcome, string) {
 		return refusedToStart, ""
 	}
 	defer s.Close() // a damaged store may fail to
-	_, err = audit.Verify(t.Context(), s, w.secret.Public(), w.known, nil)
+	_, err = audit.Verify(t.Context(), s, w.secret.Public(), w.known)
 	if audit.IsBroken(err) {
 		return named, ""
 	}
@@ -193,7 +193,7 @@ func (w whole) asCommand(t *testing.T, path string) bool {
 		return false
 	}
 	defer s.Close()
-	_, err = audit.Verify(t.Context(), s, w.secret.Public(), w.known, nil)
+	_, err = audit.Verify(t.Context(), s, w.secret.Public(), w.known)
 	return err == nil
 }
 

@@ -184,7 +184,7 @@ func survives(ctx context.Context, path string, secret *audit.Secret, stored int
 		return err
 	}
 	defer s.Close()
-	v, err := audit.Verify(ctx, s, secret.Public(), nil, nil)
+	v, err := audit.Verify(ctx, s, secret.Public(), nil)
 	if err == nil && v.Records < int64(stored) {
 		err = fmt.Errorf("%d of %d acknowledged records", v.Records, stored)
 	}
