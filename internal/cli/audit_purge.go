@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,24 +30,19 @@ the tables (PostgreSQL).`,
 		Args:    noArgs,
 	}
 	flags := command.Flags()
-	var before time.Time
-	flags.Var(&notation{kind: "DAY", read: func(s string) (err error) {
-		if before, err = time.Parse(dayLayout, s); err != nil {
-			return errors.New("give a day such as 2021-11-01")
-		}
-		return nil
-	}}, "before", "first day whose records stay, as 2021-11-01")
+	flags.String("before", "", "first `DAY` whose records stay, as 2021-11-01")
 	yes := flags.Bool("yes", false, "remove the records")
 	command.RunE = func(command *cobra.Command, _ []string) error {
+		before, err := dayFlag(command, "before", time.DateOnly, time.UTC)
 		if before.IsZero() {
-			return usageError{errors.New("--before is missing: give the first day whose records stay, as 2021-11-01")}
+			return cmp.Or(err, error(usageError{errors.New("--before is missing: give the first day whose records stay, as 2021-11-01")}))
 		}
 		cfg, err := loadConfig(command)
 		if err != nil {
 			return err
 		}
 		if limit := audit.Cutoff(now(), int(cfg.AuditRetention)); before.After(limit) {
-			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(dayLayout))
+			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(time.DateOnly))
 		}
 		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes}
 		err = p.purge(command.Context(), cfg)
@@ -105,7 +101,7 @@ func (p *purged) text() string {
 		}
 	}
 	if !removed {
-		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(dayLayout))
+		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(time.DateOnly))
 	} else if p.DryRun {
 		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")
 	}

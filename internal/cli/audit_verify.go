@@ -58,7 +58,7 @@ the type retry.audit_head.v1, one a line.`,
 				return err
 			}
 			if err == nil && c.Records == 0 && c.Removed == 0 && !*empty {
-				err = errors.New("there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; "+
+				err = errors.New("there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; " +
 					"check the address, and restore a backup if it is the right one; a store that is new is checked with --expect-empty")
 			}
 			return c.print(command, err)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,24 +29,21 @@ those of the 30 days before --to or before now.`,
 		Args:    noArgs,
 	})
 	flags := command.Flags()
-	states := flags.StringSlice("state", nil, "only these states, with commas between them")
-	policy := flags.String("policy", "", "only claims about which this policy decided last")
 	query := claims.Query{}
+	states := flags.StringSlice("state", nil, "only these states, with commas between them")
+	flags.StringVar(&query.Policy, "policy", "", "only claims about which this policy decided last")
 	older := agoFlag(command, "older-than", "", "only open claims so old")
 	addPeriod(command)
 	csv := flags.Bool("csv", false, "print CSV")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		var wrong faults
-		query.Policy, query.OlderThan = *policy, *older
+		query.OlderThan = *older
 		for _, name := range *states {
 			state := audit.Standing(name)
 			known := slices.Concat(claims.OpenStandings(), claims.EndedStandings())
-			wrong.when(!slices.Contains(known, state), "--state is %q; known are %s", name, strings.Trim(fmt.Sprint(known), "[]"))
+			if !slices.Contains(known, state) {
+				return usageError{fmt.Errorf("--state is %q; known are %s", name, strings.Trim(fmt.Sprint(known), "[]"))}
+			}
 			query.States = append(query.States, state)
-		}
-		wrong.when(*csv && asJSON(command), "give either --csv or --json")
-		if wrong != nil {
-			return usageError{errors.Join(wrong...)}
 		}
 		p, err := printerOf(command)
 		if err != nil {
@@ -72,5 +68,7 @@ those of the 30 days before --to or before now.`,
 			}
 		})
 	}
-	return withJSON(command, "print one JSON object")
+	withJSON(command, "print one JSON object")
+	command.MarkFlagsMutuallyExclusive("csv", "json")
+	return command
 }

@@ -66,7 +66,7 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		return exitOK
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		complain(stderr, "worker: %s", stopped(command))
+		complain(stderr, "worker: stopped before it was done; what was done until then stays")
 		return exitFailure
 	}
 	if faults, ok := errors.AsType[config.FaultsError](err); ok {
@@ -90,23 +90,6 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 	return exitFailure
 }
 
-// stopped words what became of a command that was stopped before it was done.
-func stopped(command *cobra.Command) string {
-	const early = "stopped before it was done; "
-	dry, _ := command.Flags().GetBool("dry-run") // false also where there is no such flag
-	if command.Name() == "purge" {
-		yes, _ := command.Flags().GetBool("yes")
-		dry = !yes
-	}
-	switch command.Name() {
-	case "deploy", "migrate", "purge", "redrive", "run", "worker":
-		if !dry {
-			return early + "what was done until then stays"
-		}
-	}
-	return early + "nothing was changed"
-}
-
 func newRoot(now clock) *cobra.Command {
 	run := newRun()
 	root := &cobra.Command{
@@ -122,7 +105,13 @@ variables: worker config --help.`,
 		RunE:          run.RunE,
 		Version:       buildVersion().String(),
 		SilenceErrors: true,
-		SilenceUsage:  true,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
+			if err := command.ValidateFlagGroups(); err != nil {
+				return usageError{err}
+			}
+			return nil
+		},
+		SilenceUsage: true,
 	}
 	root.Flags().AddFlag(run.Flags().Lookup(config.CredentialsFlag))
 	root.SetVersionTemplate("{{.Version}}\n")

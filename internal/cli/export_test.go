@@ -9,9 +9,6 @@ import (
 // RunAt is Run at a time of the test's own.
 var RunAt = runAt
 
-// IsPerson reports whether an account is of the kind that people sign in with.
-var IsPerson = isPerson
-
 // RedriveTimeout is how long the record of an order is waited for.
 var RedriveTimeout = &redriveTimeout
 

@@ -77,20 +77,3 @@ func outageFlag(command *cobra.Command, into *[]simulate.Outage) {
 		return nil
 	}}, "outage", "when the insurer is down; repeat for several")
 }
-
-// rateFlag adds the flag --rate, how many orders may begin in a time. every is the time between two, a millisecond or more.
-func rateFlag(command *cobra.Command, every *time.Duration) {
-	read := func(text string) error {
-		number, name, _ := strings.Cut(text, "/")
-		n, err := strconv.ParseUint(number, 10, 16)
-		unit, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[name]
-		if err != nil || !known || n == 0 || unit/time.Duration(n) < time.Millisecond {
-			return errors.New("give a number for each second, minute or hour, such as 10/s, 30/m or 100/h, at most 1000/s")
-		}
-		*every = unit / time.Duration(n)
-		return nil
-	}
-	const standard = "10/s"
-	_ = read(standard)
-	command.Flags().Var(&notation{"rate", standard, read}, "rate", "orders at most, as 10/s, 30/m, 100/h")
-}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,6 +27,9 @@ outcome that the process reports; an open one in that of its last record.`,
 	})
 	since := sinceFlag(command, "7d", "how far back to measure")
 	addPeriod(command)
+	for _, name := range []string{"month", "from", "to"} {
+		command.MarkFlagsMutuallyExclusive("since", name)
+	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		p, err := printerOf(command)
 		if err != nil {
@@ -36,9 +38,6 @@ outcome that the process reports; an open one in that of its last record.`,
 		within, err := periodOf(command, p.Location())
 		if err != nil {
 			return err
-		}
-		if within != (period{}) && command.Flags().Changed("since") {
-			return usageError{errors.New("give either --since, or --month, --from and --to")}
 		}
 		if within, err = within.until(now(), *since); err != nil {
 			return err

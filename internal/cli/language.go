@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -21,16 +21,8 @@ const (
 // forPeople adds to a command the flags that choose the language of its texts and the zone of its times. The command prints
 // with [printerOf]. JSON does not depend on them.
 func forPeople(command *cobra.Command) *cobra.Command {
-	read := func(s string) error {
-		_, err := text.ParseLanguage(s)
-		return err
-	}
-	command.Flags().Var(&notation{kind: "LANGUAGE", read: read}, langFlag, "language of the text: pt-BR or en (default RETRY_LANG)")
-	zone := func(s string) error {
-		_, err := zoneOf(s)
-		return err
-	}
-	command.Flags().Var(&notation{kind: "ZONE", read: zone}, zoneFlag, "zone of the times, an IANA name (default the system's)")
+	command.Flags().String(langFlag, "", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)")
+	command.Flags().String(zoneFlag, "", "`ZONE` of the times, an IANA name (default the system's)")
 	return command
 }
 
@@ -42,22 +34,17 @@ func printerOf(command *cobra.Command) (*text.Printer, error) {
 		return nil, err
 	}
 	if given := command.Flag(langFlag).Value.String(); given != "" {
-		language, _ = text.ParseLanguage(given) // the flag has read it
+		if language, err = text.ParseLanguage(given); err != nil {
+			return nil, usageError{fmt.Errorf("--%s: %w", langFlag, err)}
+		}
 	}
-	zone, err := zoneOf(command.Flag(zoneFlag).Value.String())
-	return text.NewPrinter(language, zone), err
-}
-
-// zoneOf returns a zone by its IANA name, the system's for none.
-func zoneOf(name string) (*time.Location, error) {
-	if name == "" {
-		return systemZone(), nil
+	zone := systemZone()
+	if name := command.Flag(zoneFlag).Value.String(); name != "" {
+		if zone, err = time.LoadLocation(name); err != nil || name == "Local" {
+			return nil, usageError{fmt.Errorf("--%s is %q; give an IANA time zone, such as America/Sao_Paulo or UTC", zoneFlag, name)}
+		}
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
-		return nil, errors.New("give an IANA time zone, such as America/Sao_Paulo or UTC")
-	}
-	return zone, nil
+	return text.NewPrinter(language, zone), nil
 }
 
 // systemZone returns the system's zone, by its IANA name where that can be found.

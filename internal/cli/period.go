@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,63 +14,42 @@ type period struct{ from, to time.Time }
 // addPeriod adds the flags --from, --to and --month to a command with the flags of [forPeople], in whose zone days begin.
 func addPeriod(command *cobra.Command) {
 	flags := command.Flags()
-	dayFlag(command, "from", "first day, as 2026-11-01, or a time in RFC 3339")
-	dayFlag(command, "to", "last day, or a time in RFC 3339, not included")
-	month := func(text string) error {
-		if _, err := time.Parse(monthLayout, text); err != nil {
-			return errors.New("give a month, such as 2026-11")
-		}
-		return nil
-	}
-	flags.Var(&notation{kind: "MONTH", read: month}, "month", "the whole month, as 2026-11")
+	flags.String("from", "", "first `DAY`, as 2026-11-01")
+	flags.String("to", "", "last `DAY`, as 2026-11-30")
+	flags.String("month", "", "the whole `MONTH`, as 2026-11")
+	command.MarkFlagsMutuallyExclusive("month", "from")
+	command.MarkFlagsMutuallyExclusive("month", "to")
 }
 
-const (
-	monthLayout = "2006-01"
-	dayLayout   = time.DateOnly
-)
-
-func dayFlag(command *cobra.Command, name, usage string) {
-	command.Flags().Var(&notation{kind: "DAY", read: func(text string) error {
-		_, _, err := instant(text, time.UTC)
-		return err
-	}}, name, usage)
-}
-
-// instant reads a day, which begins in a zone, or an instant.
-func instant(text string, zone *time.Location) (t time.Time, isDay bool, err error) {
-	if t, err = time.ParseInLocation(dayLayout, text, zone); err == nil {
-		return t, true, nil
+// dayFlag returns the beginning of the day or month that a flag gives; zero for none.
+func dayFlag(command *cobra.Command, name, layout string, zone *time.Location) (time.Time, error) {
+	value := command.Flag(name).Value.String()
+	if value == "" {
+		return time.Time{}, nil
 	}
-	if t, err = time.Parse(time.RFC3339, text); err != nil {
-		return t, false, errors.New("give a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00-03:00")
+	t, err := time.ParseInLocation(layout, value, zone)
+	if err != nil {
+		return t, usageError{fmt.Errorf("--%s is %q but must be like %s", name, value, layout)}
 	}
-	return t, false, nil
+	return t, nil
 }
 
 // periodOf returns the period that the flags give.
-func periodOf(command *cobra.Command, zone *time.Location) (p period, err error) {
-	given := func(name string) string { return command.Flag(name).Value.String() }
-	from, to, month := given("from"), given("to"), given("month")
-	if month != "" {
-		if from != "" || to != "" {
-			return p, usageError{errors.New("give either --month, or --from and --to")}
-		}
-		p.from, _ = time.ParseInLocation(monthLayout, month, zone) // the flag has read it
-		p.to = p.from.AddDate(0, 1, 0)
-		return p, nil
+func periodOf(command *cobra.Command, zone *time.Location) (period, error) {
+	month, monthErr := dayFlag(command, "month", "2006-01", zone)
+	from, fromErr := dayFlag(command, "from", time.DateOnly, zone)
+	to, toErr := dayFlag(command, "to", time.DateOnly, zone)
+	if err := errors.Join(monthErr, fromErr, toErr); err != nil {
+		return period{}, err
 	}
-	if from != "" {
-		p.from, _, _ = instant(from, zone)
+	if !month.IsZero() {
+		return period{month, month.AddDate(0, 1, 0)}, nil
 	}
-	if to != "" {
-		isDay := false
-		if p.to, isDay, _ = instant(to, zone); isDay {
-			p.to = p.to.AddDate(0, 0, 1)
+	if !to.IsZero() {
+		to = to.AddDate(0, 0, 1)
+		if !from.Before(to) {
+			return period{}, usageError{errors.New("--from is not before --to")}
 		}
 	}
-	if from != "" && to != "" && !p.from.Before(p.to) {
-		return p, usageError{errors.New("--from is not before --to")}
-	}
-	return p, nil
+	return period{from, to}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/retry"
 )
 
 // withStore opens the store of the configuration for reading, also while a worker runs, and closes it when do is done.
@@ -28,8 +27,7 @@ func withStore(command *cobra.Command, do func(ctx context.Context, cfg config.C
 	return errors.Join(do(ctx, cfg, store), store.Close())
 }
 
-// withClaim reads what is known of a claim, and its records, oldest first. Where there are none, the error
-// names possible reasons.
+// withClaim reads what is known of a claim, and its records, oldest first. It is an error if there are none.
 func withClaim(command *cobra.Command, claimID string, do func(*audit.State, []audit.Record) error) error {
 	return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
 		state, records, err := store.Claim(ctx, claimID)
@@ -38,14 +36,9 @@ func withClaim(command *cobra.Command, claimID string, do func(*audit.State, []a
 			return err
 		case len(records) > 0:
 			return do(&state, records)
-		case !retry.ValidID(claimID):
-			return fmt.Errorf("nothing is known of claim %q; a claim is %s; where a policy takes any ids, it is %s", claimID, retry.RuleClaimID, retry.RuleAnyID)
 		}
-		claim, hint := "claim "+claimID, ""
-		if !retry.ValidClaimID(claimID) { // an id of what is no claim, or a claim's number without its prefix
-			claim, hint = claimID, "; a claim's id is CLM-<any>-<digits>"
-		}
-		return fmt.Errorf("nothing is known of %s in %s: no decision was asked for it, or its retention is over%s", claim, cfg.DatabaseURL, hint)
+		return fmt.Errorf("nothing is known of %q in %s: no decision was asked for it, or its retention is over; a claim's id is CLM-<any>-<digits>",
+			claimID, cfg.DatabaseURL)
 	})
 }
 

@@ -42,7 +42,7 @@ type Config struct {
 	AuditRetention Months `envconfig:"RETRY_AUDIT_RETENTION" default:"5y" allowed:"months or years from 1m to 50y, such as 5y or 18m, or unlimited" desc:"How long audit records are kept at least, by whole months; unlimited: for good. Older ones are removed by a person: worker audit purge --before."`
 	EventsURL      URL    `envconfig:"RETRY_EVENTS_URL" allowed:"a URL with amqp://, amqps://, kafka:// or kafka+tls://, see docs/events" desc:"The queue that events are published to. If unset, they stay in the store: see worker events tail."`
 
-	Operator string `envconfig:"RETRY_OPERATOR" allowed:"1 to 128 printable characters" desc:"Who orders what worker redrive sends, where --operator is not given. Set it in the session of a person who works as root or as a service account; the worker itself does not read it."`
+	Operator string `envconfig:"RETRY_OPERATOR" allowed:"1 to 128 printable characters" desc:"Who orders what worker redrive sends, where --operator is not given. Set it in the session of a person; the worker itself does not read it."`
 
 	// The connection. Its canonical names are those of Zeebe's Go client where that has one.
 	ZeebeAddress           string       `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" allowed:"host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without user and password" desc:"Address of the cluster. host:port and grpc:// or grpcs:// stand for gRPC, http:// and https:// for the REST API of 8.8 and later. The default holds if no address is set by another name."`
