@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// What is printed may come from an insurer, a model or a file. It goes through [term], so that it cannot command the terminal.
+// What is printed may come from an insurer, a model or a file. It goes through package text, so that it cannot command the terminal.
 
 // withJSON adds the flag --json to a command.
 func withJSON(command *cobra.Command, help string) *cobra.Command {

@@ -160,7 +160,7 @@ type redriveFlags struct {
 	claim, reason, operator string
 	filter                  redrive.Filter
 	since                   *time.Duration
-	rate                    uint
+	rate                    int
 	force, wait             bool
 	dryRun, yes             bool
 }
@@ -181,7 +181,7 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
 	o.since = sinceFlag(command, "7d", "how far back to look")
-	flags.UintVar(&o.rate, "rate", 600, "orders a minute at most")
+	flags.IntVar(&o.rate, "rate", 600, "orders a minute at most")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	command.MarkFlagsOneRequired("claim", "rule", "policy", "status")

@@ -82,7 +82,7 @@ whose path is printed. One of the same name is replaced.`,
 			first, last := within.from.In(p.Location()), within.to.In(p.Location()).Add(-time.Nanosecond)
 			path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly), last.Format(time.DateOnly), extension))
 			var b bytes.Buffer
-			if err := errors.Join(text(&b), os.WriteFile(path, b.Bytes(), 0o640)); err != nil {
+			if err := errors.Join(text(&b), os.WriteFile(path, b.Bytes(), 0o640)); err != nil { //nolint:gosec // for its group too
 				return err
 			}
 			return printText(command, path+"\n")
