@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -12,22 +14,17 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// conflictTries is how often a transaction is done that loses against another replica's about a job without a claim. The next time
-// the winner's record is there to be found; the bound is for what nobody has thought of.
-const conflictTries = 4
-
 const (
-	// lockClaims locks the claims for the length of the transaction, also those without a row. All take the locks in one
-	// order, that of the hashes.
-	lockClaims = `SELECT pg_advisory_xact_lock(hash) FROM (
-		SELECT hashtextextended(claim, 0) AS hash FROM unnest($1::text[]) AS claim ORDER BY hash) AS ordered`
+	// lockNames locks the claims for the length of the transaction, also those without a row, and the jobs without a claim.
+	// All take the locks in one order, that of the hashes.
+	lockNames = `SELECT pg_advisory_xact_lock(hash) FROM (
+		SELECT hashtextextended(name, 0) AS hash FROM unnest($1::text[]) AS name ORDER BY hash) AS ordered`
 
-	// freeChain takes a chain, which counts as a write: so the commit of who has only found his records waits for a synchronous
-	// standby too. They may be on this server only, where the wait of the commit that stored them was cut short.
-	selectHead = "SELECT chain, seq, hash, at, signature FROM heads "
-	freeChain  = selectHead + "ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED"
-	// someChain waits for a chain. Those that wait spread over all.
-	someChain = selectHead + "WHERE chain = 1 + pg_backend_pid() % $1 FOR UPDATE"
+	// takeChain takes a free chain, or waits for one of them where all are taken; those that wait spread over all. It counts as
+	// a write: so the commit of who has only found his records waits for a synchronous standby too. They may be on this server
+	// only, where the wait of the commit that stored them was cut short.
+	takeChain = `SELECT chain, seq, hash, at, signature FROM heads WHERE chain = coalesce(
+		(SELECT chain FROM heads ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED), 1 + pg_backend_pid() % $1) FOR UPDATE`
 
 	// takeIDs takes one for each entry, also for those that turn out to be stored already: the IDs have gaps.
 	takeIDs = "SELECT nextval('record_ids') FROM generate_series(1, $1)"
@@ -39,34 +36,16 @@ const (
 	setHead = "UPDATE heads SET seq = $2, hash = $3, at = $4, signature = $5 WHERE chain = $1"
 )
 
-// Append implements [audit.Store] in two round trips, and a third one where all chains are taken. Locks are taken in one
-// order by all: the claims, a chain, the IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits
-// for nobody but for one who stores the same job without a claim, which makes him do all again and find it.
+// Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and jobs, a chain, the
+// IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits for nobody.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
-	if s.secret == nil {
-		return nil, s.wrap("append", errReadOnly)
+	results, err := s.append(ctx, entries)
+	// Class 22 is about data, 54 about what an index has no room for.
+	if code := sqlstate(err); strings.HasPrefix(code, "22") || strings.HasPrefix(code, "54") {
+		err = fmt.Errorf("%w: %w", audit.ErrRefused, err)
 	}
-	for tries := 1; ; tries++ {
-		results, err := s.append(ctx, entries)
-		code := sqlstate(err)
-		if code == uniqueViolation && tries < conflictTries {
-			continue
-		}
-		if refusesData(code) {
-			err = fmt.Errorf("%w: %w", audit.ErrRefused, err)
-		}
-		return results, s.wrap("append", err)
-	}
+	return results, s.wrap("append", err)
 }
-
-// refusesData reports whether a SQLSTATE is about what is in a record: class 22 is data, 23 a constraint, 54 what an index has
-// no room for. That a key is there already is neither.
-func refusesData(code string) bool {
-	class := code[:min(2, len(code))]
-	return class == "22" || class == "54" || class == "23" && code != uniqueViolation
-}
-
-var errReadOnly = errors.New("it was opened for reading only")
 
 func (s *store) append(ctx context.Context, entries []audit.Entry) (results []audit.Stored, err error) {
 	conn, err := s.pool.Acquire(ctx)
@@ -79,16 +58,9 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 			_, _ = conn.Exec(ctx, "ROLLBACK")
 		}
 	}()
-	t := &transaction{store: s, Batch: audit.NewBatch(entries), entries: len(entries)}
-	if err := conn.SendBatch(ctx, t.first()).Close(); err != nil {
+	t := &transaction{Batch: audit.NewBatch(entries), store: s}
+	if err := conn.SendBatch(ctx, t.first(entries)).Close(); err != nil {
 		return nil, err
-	}
-	if len(t.heads) == 0 {
-		var wait pgx.Batch
-		t.queueChain(&wait, someChain, chains)
-		if err := conn.SendBatch(ctx, &wait).Close(); err != nil {
-			return nil, err
-		}
 	}
 	last, head, err := t.place()
 	if err != nil {
@@ -108,17 +80,22 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 type transaction struct {
 	*audit.Batch
 
-	store   *store
-	entries int
-	heads   []audit.Head // that of the chain that was taken, none while all are taken by others
-	ids     []int64
+	store *store
+	heads []audit.Head // that of the chain that was taken
+	ids   []int64
 }
 
 // first returns the first round trip. Each statement sees what was stored before it began, so the locks go before the rest.
-func (t *transaction) first() *pgx.Batch {
+func (t *transaction) first(entries []audit.Entry) *pgx.Batch {
+	names := t.Claims()
+	for i := range entries {
+		if e := &entries[i]; e.ClaimID == "" {
+			names = append(names, strconv.FormatInt(e.JobKey, 10))
+		}
+	}
 	var b pgx.Batch
 	b.Queue("BEGIN")
-	b.Queue(lockClaims, t.Claims())
+	b.Queue(lockNames, names)
 	b.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", t.Claims()).Query(func(rows pgx.Rows) error {
 		return t.store.eachRow(rows, func(claim string, state *audit.State, err error) error {
 			t.HasRow(claim, *state, err)
@@ -128,19 +105,15 @@ func (t *transaction) first() *pgx.Batch {
 	b.Queue(selectRecords+"WHERE job_key = ANY ($1::bigint[])", t.Jobs()).Query(func(rows pgx.Rows) error {
 		return each(rows, func(r *audit.Record) error { t.HasRecord(*r); return nil })
 	})
-	t.queueChain(&b, freeChain)
-	return &b
-}
-
-func (t *transaction) queueChain(b *pgx.Batch, query string, arguments ...any) {
-	b.Queue(query, arguments...).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(takeChain, chains).Query(func(rows pgx.Rows) (err error) {
 		t.heads, err = pgx.CollectRows(rows, scanHead)
 		return err
 	})
-	b.Queue(takeIDs, t.entries).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(takeIDs, len(entries)).Query(func(rows pgx.Rows) (err error) {
 		t.ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 		return err
 	})
+	return &b
 }
 
 // place makes what is new, and returns the last round trip with the head in it.

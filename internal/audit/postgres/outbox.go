@@ -17,9 +17,6 @@ const leadLock = "4097083628"
 // Lead implements [audit.Store] by a session advisory lock. It is held by a connection of its own, and ends with it:
 // when the process dies, the server restarts, or the network is cut and the server notices (half a minute).
 func (s *store) Lead(ctx context.Context) (release func(), err error) {
-	if s.secret == nil {
-		return nil, s.wrap("lead", errReadOnly)
-	}
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, s.wrap("lead", err)

@@ -171,7 +171,6 @@ func own(err error) error {
 
 // The SQLSTATEs that mean something to us.
 const (
-	uniqueViolation     = "23505"
 	readOnlyTransaction = "25006" // after a failover, on what is a standby now
 	noSchema            = "3F000" // none of the search_path may be used
 	noPrivilege         = "42501"

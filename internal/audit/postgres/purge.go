@@ -30,7 +30,7 @@ const selectPurge = `SELECT first.chain, first.seq, coalesce(stays.seq - 1, last
 // for the owner of the tables.
 func (s *store) Purge(ctx context.Context, before time.Time, dry bool) ([]audit.Purged, error) {
 	if s.secret == nil && !dry {
-		return nil, s.wrap("purge", errReadOnly)
+		return nil, s.wrap("purge", errors.New("it was opened for reading only"))
 	}
 	oldest := before
 	if err := s.Open(ctx, func(_ string, state *audit.State) error {
