@@ -57,9 +57,7 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !names(url, "pool_max_conns") {
-		config.MaxConns = maxConns
-	}
+	config.MaxConns = maxConns
 	config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(o.Worker, "analyze-retry")
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
@@ -81,30 +79,15 @@ func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
 
 func parseURL(url string) (*pgxpool.Config, error) {
 	const expected = "the audit store's address is not of the form postgres://user:password@host:port/database (in a password, characters such as / @ : # ? % are written as %2F %40 %3A %23 %3F %25)"
-	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
-		return nil, errors.New(expected)
-	}
 	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, errors.New(expected) // its own text can hold the password
+	server, query, _ := strings.Cut(url, "?")
+	if err == nil && !strings.Contains("&"+query, "&sslmode=") && !onThisMachine(config) {
+		config, err = pgxpool.ParseConfig(server + "?sslmode=verify-full&" + query)
 	}
-	if names(url, "sslmode") || onThisMachine(config) {
-		return config, nil
-	}
-	separator := "?"
-	if strings.Contains(url, "?") {
-		separator = "&"
-	}
-	if config, err = pgxpool.ParseConfig(url + separator + "sslmode=verify-full"); err != nil {
-		return nil, errors.New(expected) // as above
+	if err != nil || !strings.HasPrefix(url, "postgres") {
+		return nil, errors.New(expected) // pgx's own text can hold the password
 	}
 	return config, nil
-}
-
-// names reports whether the URL's query has this parameter. The same letters in a password do not count.
-func names(url, parameter string) bool {
-	_, query, _ := strings.Cut(url, "?")
-	return strings.Contains("&"+query, "&"+parameter+"=")
 }
 
 // onThisMachine reports whether no password and no record leaves the machine.

@@ -14,7 +14,7 @@ import (
 // selectPurge finds, of each chain whose oldest record was decided before $1, the first record that stays: because it was
 // decided from $2 on, or its event is yet to be published; and the one before that, the last that goes.
 const selectPurge = `SELECT first.chain, first.seq, coalesce(stays.seq - 1, last.seq), coalesce(goes.hash, ''),
-		first.at, goes.at, coalesce(stays.at < $1, false), coalesce(waits, false)
+		first.at, coalesce(goes.at, '0001-01-01'), coalesce(stays.at < $1, false), coalesce(waits, false)
 	FROM heads
 	CROSS JOIN LATERAL (SELECT chain, seq, at FROM records WHERE chain = heads.chain ORDER BY seq LIMIT 1) AS first
 	CROSS JOIN LATERAL (SELECT seq FROM records WHERE chain = heads.chain ORDER BY seq DESC LIMIT 1) AS last
@@ -63,7 +63,7 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) ([]audit.
 
 func scanPurged(row pgx.CollectableRow) (p audit.Purged, err error) {
 	var old, waits bool
-	err = row.Scan(&p.Chain, &p.From, &p.Through, fixed(p.Hash[:]), &p.Oldest, (*optional)(&p.Newest), &old, &waits)
+	err = row.Scan(&p.Chain, &p.From, &p.Through, fixed(p.Hash[:]), &p.Oldest, &p.Newest, &old, &waits)
 	if p.Newest.IsZero() {
 		p.Oldest = p.Newest
 	}

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,9 +10,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 )
-
-// pageRows is how many records are read at a time where there may be any number of them.
-const pageRows = 5000
 
 // querier is a pool, a connection or a transaction.
 type querier interface {
@@ -71,33 +67,30 @@ func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, r
 	return state, records, s.wrap(fmt.Sprintf("read claim %q", claimID), err)
 }
 
+// pageRows is how many records are read at a time: what is left of an answer is read also where visit has had enough.
+const pageRows = 5000
+
 // Between implements [audit.Store].
 func (s *store) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
 	var numbers []int16
 	for _, kind := range kinds {
 		numbers = append(numbers, int16(kind))
 	}
-	at, id := from, int64(0)
-	err := pages(ctx, s.pool, "WHERE (at, id) > ($2, $3) AND at < $4 AND ($5::smallint[] IS NULL OR kind = ANY ($5)) ORDER BY at, id",
-		func() []any { return []any{at, id, to, numbers} },
-		func(r *audit.Record) error {
-			at, id = r.At, r.ID
+	id, n := int64(0), pageRows
+	for n == pageRows {
+		n = 0
+		rows, _ := s.pool.Query(ctx, selectRecords+`WHERE (at, id) > ($1, $2) AND at < $3
+			AND ($4::smallint[] IS NULL OR kind = ANY ($4)) ORDER BY at, id LIMIT $5`, from, id, to, numbers, pageRows) // each returns its error
+		err := each(rows, func(r *audit.Record) error {
+			from, id = r.At, r.ID
+			n++
 			return visit(r)
 		})
-	return s.wrap("read records", err)
-}
-
-// pages calls visit with the records of a query, page by page, so that no answer is open for as long as all visits take. The
-// arguments, from $2 on, say where the next page begins.
-func pages(ctx context.Context, from querier, query string, arguments func() []any, visit func(*audit.Record) error) error {
-	for {
-		n := 0
-		rows, _ := from.Query(ctx, selectRecords+query+" LIMIT $1", append([]any{pageRows}, arguments()...)...) // each returns its error
-		err := each(rows, func(r *audit.Record) error { n++; return visit(r) })
-		if err != nil || n < pageRows {
-			return err
+		if err != nil {
+			return s.wrap("read records", err)
 		}
 	}
+	return nil
 }
 
 // Totals implements [audit.Store].
@@ -143,9 +136,8 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 			err = own(w.Ends(heads, cuts))
 		}
 		if err == nil {
-			last := int64(math.MinInt64)
-			err = pages(ctx, tx, "WHERE id > $2 ORDER BY id", func() []any { return []any{last} },
-				func(r *audit.Record) error { last = r.ID; return w.Record(r) })
+			rows, _ := tx.Query(ctx, selectRecords+"ORDER BY id") // each returns its error
+			err = each(rows, w.Record)
 		}
 		if err != nil {
 			return err

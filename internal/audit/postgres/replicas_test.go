@@ -83,7 +83,7 @@ func holding(tb testing.TB, address string, job int) (rollback func()) {
 	check.Must(tb, err)
 	r := audittest.Record(job)
 	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
-		VALUES (-1, 1, 0, %d, %d, 0, now(), NULL, 77, 0, 0, 0, 1, 0, '\x%x', '', '%s', '', '', '', '', '', '', '', '', '', '')`,
+		VALUES (-1, 1, 0, %d, %d, 0, now(), now(), 77, 0, 0, 0, 1, 0, '\x%x', '', '%s', '', '', '', '', '', '', '', '', '', '')`,
 		r.JobKey, r.ProcessInstanceKey, r.Inputs, r.Cluster)} {
 		if _, err := conn.Exec(tb.Context(), statement); err != nil {
 			tb.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -29,10 +28,10 @@ var columns = []column{
 	of("cluster", "text", func(r *audit.Record) *string { return &r.Cluster }),
 	of("job_key", "bigint", func(r *audit.Record) *int64 { return &r.JobKey }),
 	of("process_instance_key", "bigint", func(r *audit.Record) *int64 { return &r.ProcessInstanceKey }),
-	hash("input_hash", func(r *audit.Record) []byte { return r.Inputs[:] }),
+	of("input_hash", "bytea", func(r *audit.Record) *fixed { return bytes(r.Inputs[:]) }),
 	of("claim_id", "text", func(r *audit.Record) *string { return &r.ClaimID }),
 	of("retry_count", "integer", func(r *audit.Record) *int { return &r.RetryCount }),
-	of("next_retry", "timestamptz", func(r *audit.Record) *optional { return (*optional)(&r.NextRetryTime) }),
+	of("next_retry", "timestamptz", func(r *audit.Record) *time.Time { return &r.NextRetryTime }),
 	of("max_retries", "integer", func(r *audit.Record) *int { return &r.MaxRetries }),
 	of("class", "text", func(r *audit.Record) *string { return (*string)(&r.Class) }),
 	of("rule", "text", func(r *audit.Record) *string { return &r.Rule }),
@@ -46,7 +45,7 @@ var columns = []column{
 	of("message", "text", func(r *audit.Record) *string { return &r.Message }),
 	of("variables", "text", func(r *audit.Record) *string { return &r.Variables }),
 	of("detail", "text", func(r *audit.Record) *string { return &r.Detail }),
-	hash("hash", func(r *audit.Record) []byte { return r.Hash[:] }),
+	of("hash", "bytea", func(r *audit.Record) *fixed { return bytes(r.Hash[:]) }),
 }
 
 // of is a column of a field.
@@ -60,37 +59,18 @@ func of[T any](name, kind string, field func(*audit.Record) *T) column {
 	}}
 }
 
-// hash is a column of a field that is an array of bytes.
-func hash(name string, field func(*audit.Record) []byte) column {
-	bytes := func(r *audit.Record) *[]byte { b := field(r); return &b }
-	return column{name, "bytea", func(r *audit.Record) any { return fixed(field(r)) }, of(name, "bytea", bytes).values}
-}
+func bytes(b []byte) *fixed { return (*fixed)(&b) }
 
 // fixed are bytes of a fixed length. What is stored with another length was meddled with, and is read as zeros.
 type fixed []byte
 
-// ScanBytes implements [pgtype.BytesScanner].
+// ScanBytes implements pgtype.BytesScanner.
 func (f fixed) ScanBytes(stored []byte) error {
 	clear(f)
 	if len(stored) == len(f) {
 		copy(f, stored)
 	}
 	return nil
-}
-
-// optional is a time that may be zero, which is stored as NULL.
-type optional time.Time
-
-// ScanTimestamptz implements [pgtype.TimestamptzScanner].
-func (o *optional) ScanTimestamptz(stored pgtype.Timestamptz) error {
-	*o = optional(stored.Time)
-	return nil
-}
-
-// TimestamptzValue implements [pgtype.TimestamptzValuer].
-func (o optional) TimestamptzValue() (pgtype.Timestamptz, error) {
-	t := time.Time(o)
-	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}, nil
 }
 
 // selectRecords selects the columns, in their order; a query goes on with more tables or with conditions. insertRecords inserts

@@ -39,38 +39,33 @@ func Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	conn := config.ConnConfig
-	conn.RuntimeParams["application_name"] = "analyze-retry migrate"
-	if err := migrate(ctx, conn); err != nil {
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err == nil {
+		defer closeConn(conn)
+		err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return makeTables(ctx, tx) })
+	}
+	if err != nil {
 		return fmt.Errorf("migrate the audit store: %w", err)
 	}
 	return nil
 }
 
-func migrate(ctx context.Context, config *pgx.ConnConfig) error {
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
+func makeTables(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, makeSchema); err != nil {
 		return err
 	}
-	defer closeConn(conn)
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, makeSchema); err != nil {
-			return err
-		}
-		version, err := versionOf(ctx, tx)
-		switch {
-		case err != nil:
-			return err
-		case version == 0:
-			_, err = tx.Exec(ctx, tables)
-		default:
-			err = checkVersion(version)
-		}
-		if err == nil {
-			_, err = tx.Exec(ctx, grants)
-		}
-		return err
-	})
+	version, err := versionOf(ctx, tx)
+	if err == nil && version == 0 {
+		version = schemaVersion
+		_, err = tx.Exec(ctx, tables)
+	}
+	if err == nil {
+		err = checkVersion(version)
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, grants)
+	}
+	return err
 }
 
 // versionOf returns the version of the store's tables, 0 where there are none, or they are hidden from this role.

@@ -23,7 +23,7 @@ CREATE TABLE records (
     process_instance_key bigint      NOT NULL,
     seconds              bigint      NOT NULL,
     at                   timestamptz NOT NULL,
-    next_retry           timestamptz,
+    next_retry           timestamptz NOT NULL, -- of the year 1 where there is none, as in Go
     chain                integer     NOT NULL,
     retry_count          integer     NOT NULL,
     max_retries          integer     NOT NULL,
