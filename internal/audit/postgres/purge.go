@@ -26,8 +26,7 @@ const selectPurge = `SELECT first.chain, first.seq, coalesce(stays.seq - 1, last
 	LEFT JOIN records AS goes ON goes.chain = heads.chain AND goes.seq = coalesce(stays.seq - 1, last.seq)
 	WHERE first.at < $1 ORDER BY first.chain`
 
-// Purge implements [audit.Store], for each chain in a transaction of its own. The worker's role may remove nothing, so it is
-// for the owner of the tables.
+// Purge implements [audit.Store]. The worker's role may remove nothing, so it is for the owner of the tables.
 func (s *store) Purge(ctx context.Context, before time.Time, dry bool) ([]audit.Purged, error) {
 	if s.secret == nil && !dry {
 		return nil, s.wrap("purge", errors.New("it was opened for reading only"))
@@ -47,18 +46,16 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) ([]audit.
 		all, err = pgx.CollectRows(rows, scanPurged)
 		return err
 	})
-	for i := range all {
-		if err == nil && !dry && all[i].Through >= all[i].From {
-			if err = s.remove(ctx, all[i]); err != nil {
-				all = all[:i]
-				break
-			}
-		}
+	if err == nil && !dry {
+		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.remove(ctx, tx, all) })
 	}
 	if sqlstate(err) == noPrivilege {
 		err = fmt.Errorf("%w: only the owner of the tables may remove records: name that role in RETRY_DATABASE_URL", err)
 	}
-	return all, s.wrap("purge", err)
+	if err != nil {
+		return nil, s.wrap("purge", err)
+	}
+	return all, nil
 }
 
 func scanPurged(row pgx.CollectableRow) (p audit.Purged, err error) {
@@ -81,24 +78,30 @@ const setCut = `INSERT INTO cuts (chain, through, hash, at, signature) VALUES ($
 	DO UPDATE SET through = excluded.through, hash = excluded.hash, at = excluded.at, signature = excluded.signature
 	WHERE cuts.through < excluded.through`
 
-// remove removes records and leaves a cut. The trigger lets the owner of the tables alone do that, and only so.
-func (s *store) remove(ctx context.Context, p audit.Purged) error {
-	cut := s.secret.Cut(p, time.Now())
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL analyze_retry.purging = 'yes'")
+// remove removes records and leaves cuts. The trigger lets the owner of the tables alone do that, and only so.
+func (s *store) remove(ctx context.Context, tx pgx.Tx, all []audit.Purged) error {
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL analyze_retry.purging = 'yes'"); err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.Through < p.From {
+			continue
+		}
+		cut := s.secret.Cut(p, time.Now())
+		set, err := tx.Exec(ctx, setCut, cut.Chain, cut.Through, cut.Hash[:], cut.At, cut.Signature)
+		if err == nil && set.RowsAffected() == 0 {
+			err = errors.New("another purge has removed these records")
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, removeRecords, p.Chain, p.Through)
+		}
 		if err != nil {
 			return err
 		}
-		switch set, err := tx.Exec(ctx, setCut, cut.Chain, cut.Through, cut.Hash[:], cut.At, cut.Signature); {
-		case err != nil:
-			return err
-		case set.RowsAffected() == 0:
-			return errors.New("another purge has removed these records")
-		}
-		_, err = tx.Exec(ctx, "DELETE FROM outbox USING records WHERE outbox.id = records.id AND chain = $1 AND seq <= $2", p.Chain, p.Through)
-		if err == nil {
-			_, err = tx.Exec(ctx, "DELETE FROM records WHERE chain = $1 AND seq <= $2", p.Chain, p.Through)
-		}
-		return err
-	})
+	}
+	return nil
 }
+
+// removeRecords removes the first records of a chain, and that their events are yet to be published.
+const removeRecords = `WITH gone AS (DELETE FROM records WHERE chain = $1 AND seq <= $2 RETURNING id)
+	DELETE FROM outbox USING gone WHERE outbox.id = gone.id`
