@@ -35,14 +35,20 @@ type Indicator struct {
 	Target  float64 `json:"target,omitempty"`
 	Source  string  `json:"source,omitempty"`
 	Verdict Verdict `json:"verdict"`
-	// MeasuredOn is how many things Value was measured on, Part how many of them it counts, where it is a share.
-	MeasuredOn int64 `json:"measuredOn"`
-	Part       int64 `json:"part,omitempty"`
+	Share
 }
+
+// Share is how many things were measured, and how many of them count, or the sum of what they took.
+type Share struct {
+	MeasuredOn int64 `json:"measuredOn"`
+	Part       int64 `json:"part"`
+}
+
+func (s Share) plus(part, on int64) Share { return Share{s.MeasuredOn + on, s.Part + part} }
 
 // against returns the indicator with a target and the verdict on it.
 func (i Indicator) against(t retry.Target) Indicator {
-	i.Bound, i.Target, i.Source, i.Verdict = t.Bound, t.Value, t.Source, NoData
+	i.Bound, i.Target, i.Source = t.Bound, t.Value, t.Source
 	if i.Value == nil {
 		return i
 	}
@@ -54,25 +60,13 @@ func (i Indicator) against(t retry.Target) Indicator {
 	return i
 }
 
-// measured returns the indicator of a value that was measured on so many things; without a value where there are none.
-func measured(name string, value float64, on int64) Indicator {
-	i := Indicator{Name: name, Measure: retry.KPIs()[name], MeasuredOn: on, Verdict: NoData}
-	if on > 0 {
-		i.Value, i.Verdict = &value, NoTarget
-	}
-	return i
-}
+const (
+	success    = "successAfterRetry"
+	medianTime = "medianTimeToSuccess"
+)
 
-// share returns the indicator of a share.
-func share(name string, part, of int64) Indicator {
-	i := measured(name, float64(part)/float64(of), of)
-	i.Part = part
-	return i
-}
-
-// indicators returns a row for each target, and one for each KPI without any. They use the documents'
-// formulas, by claim: an outage is no success while its claims stand stopped, and a claim that a person
-// rescued is not lost.
+// names are the KPIs in the order of the table. They use the documents' formulas, by claim: an outage is no success
+// while its claims stand stopped, and a claim that a person rescued is not lost.
 //
 //   - successAfterRetry: of the claims that were retried and are not under way any more, those that
 //     the insurer accepted in the end ("sucessos retry / total retries"). A claim that stands stopped
@@ -88,24 +82,25 @@ func share(name string, part, of int64) Indicator {
 //   - meanAttemptsToSuccess: submissions for each accepted claim, also of those that never failed.
 //   - endedWithin24h, endedWithin48h: of the claims that failed, those that ended within so long of
 //     their first failure. One that is open counts when it is older.
-func (s *sums) indicators(targets []retry.Target) []Indicator {
-	median, timed := medianOf(s.toSuccess)
-	all := []Indicator{
-		share("successAfterRetry", s.success.Accepted, s.success.Settled),
-		measured("meanTimeToSuccess", float64(s.seconds)/float64(timed), timed),
-		measured("medianTimeToSuccess", 60*median, timed),
-		share("permanentErrors", s.counts.Permanent, s.counts.Decisions),
-		share("retriesUsedUp", s.exhausted, s.decided),
-		share("claimsLost", s.lost, s.retried),
-		measured("meanAttemptsToSuccess", float64(s.attempts)/float64(s.accepted), s.accepted),
-		share("endedWithin24h", s.within[0], s.due[0]),
-		share("endedWithin48h", s.within[1], s.due[1]),
-	}
-	var rows []Indicator
-	for _, i := range all {
+var names = []string{
+	success, "meanTimeToSuccess", medianTime, "permanentErrors", "retriesUsedUp", "claimsLost", "meanAttemptsToSuccess",
+	"endedWithin24h", "endedWithin48h",
+}
+
+// indicators returns a row for each target, and one for each KPI without any.
+func (s *sums) indicators(targets []retry.Target) (rows []Indicator) {
+	for _, name := range names {
+		i := Indicator{Name: name, Measure: retry.KPIs()[name], Share: s.shares[name], Verdict: NoData}
+		if i.MeasuredOn > 0 {
+			value := float64(i.Part) / float64(i.MeasuredOn)
+			if name == medianTime {
+				value = 60 * medianOf(s.toSuccess, i.MeasuredOn)
+			}
+			i.Value, i.Verdict = &value, NoTarget
+		}
 		n := len(rows)
 		for _, t := range targets {
-			if t.KPI == i.Name {
+			if t.KPI == name {
 				rows = append(rows, i.against(t))
 			}
 		}
@@ -116,11 +111,8 @@ func (s *sums) indicators(targets []retry.Target) []Indicator {
 	return rows
 }
 
-// medianOf returns the median of values that are given by how many there are of each, and how many there are.
-func medianOf(counts map[int64]int64) (median float64, n int64) {
-	for _, of := range counts {
-		n += of
-	}
+// medianOf returns the median of n values that are given by how many there are of each.
+func medianOf(counts map[int64]int64, n int64) (median float64) {
 	below := int64(0)
 	for _, value := range slices.Sorted(maps.Keys(counts)) {
 		// It is the mean of the two in the middle, which are one where n is odd.
@@ -131,31 +123,28 @@ func medianOf(counts map[int64]int64) (median float64, n int64) {
 		}
 		below += counts[value]
 	}
-	return median, n
+	return median
 }
 
-// spans are those of endedWithin24h and endedWithin48h (ANS IN 41).
-var spans = [2]time.Duration{24 * time.Hour, 48 * time.Hour}
+// spans are those of ANS IN 41, by KPI.
+var spans = map[string]time.Duration{"endedWithin24h": 24 * time.Hour, "endedWithin48h": 48 * time.Hour}
 
-// Cause is a reason for which submissions failed.
+// Cause is a reason for which submissions failed, and how many did.
 type Cause struct {
 	Class       string `json:"errorClassification"`
 	RuleID      string `json:"ruleId"`
 	MatchedCode string `json:"matchedCode,omitempty"`
+	Failures    int64  `json:"failures"`
 }
 
-// CauseCount is how many submissions failed for a reason.
-type CauseCount struct {
-	Cause
-	Failures int64 `json:"failures"`
-}
-
-func sortedCauses(counts map[Cause]int64) []CauseCount {
-	all := []CauseCount{}
+// sortedCauses returns the causes with their counts, the most frequent first.
+func sortedCauses(counts map[Cause]int64) []Cause {
+	all := []Cause{}
 	for cause, n := range counts {
-		all = append(all, CauseCount{cause, n})
+		cause.Failures = n
+		all = append(all, cause)
 	}
-	slices.SortFunc(all, func(a, b CauseCount) int {
+	slices.SortFunc(all, func(a, b Cause) int {
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.MatchedCode, b.MatchedCode))
 	})
 	return all

@@ -301,6 +301,6 @@ func TestAClaimThatFailsAfterItsEndCountsAsTwo(t *testing.T) {
 
 func TestCausesAreCountedByRuleAndCode(t *testing.T) {
 	r := measure(t, noon.Add(time.Hour), many(2, "a", noon, again, again), many(1, "b", noon, onward))
-	want := kpi.Cause{Class: string(retry.Transient), RuleID: "transient.TIMEOUT", MatchedCode: "TIMEOUT"}
-	check.Same(t, []kpi.CauseCount{{Cause: want, Failures: 4}}, r.Causes, "causes")
+	want := kpi.Cause{Class: string(retry.Transient), RuleID: "transient.TIMEOUT", MatchedCode: "TIMEOUT", Failures: 4}
+	check.Same(t, []kpi.Cause{want}, r.Causes, "causes")
 }

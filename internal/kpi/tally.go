@@ -12,40 +12,6 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// Counts are how many records of each kind there are. Its JSON form is stable.
-type Counts struct {
-	Decisions   int64 `json:"decisions"`
-	Retries     int64 `json:"retries"`
-	Exhausted   int64 `json:"maxRetriesExceeded"`
-	Permanent   int64 `json:"permanentErrors"`
-	Rejected    int64 `json:"rejected"`
-	Submitted   int64 `json:"submitted"`
-	Resubmitted int64 `json:"resubmitted"`
-	Abandoned   int64 `json:"abandoned"`
-	Redriven    int64 `json:"redriven"`
-	// DecisionsRefused are the answers of people that were no decision.
-	DecisionsRefused int64 `json:"decisionsRefused"`
-}
-
-func (n *Counts) add(t *audit.Total) {
-	if t.Kind.IsDecision() {
-		n.Decisions += t.Records
-	}
-	if of := map[audit.Kind]*int64{
-		audit.KindRetry:           &n.Retries,
-		audit.KindExhausted:       &n.Exhausted,
-		audit.KindPermanent:       &n.Permanent,
-		audit.KindRejected:        &n.Rejected,
-		audit.KindSubmitted:       &n.Submitted,
-		audit.KindResubmitted:     &n.Resubmitted,
-		audit.KindAbandoned:       &n.Abandoned,
-		audit.KindRedriven:        &n.Redriven,
-		audit.KindDecisionRefused: &n.DecisionsRefused,
-	}[t.Kind]; of != nil {
-		*of += t.Records
-	}
-}
-
 // Outcomes are what became of the claims of a time, each counted once. Its JSON form is stable.
 type Outcomes struct {
 	// Sent is how many claims there are: the sum of those below.
@@ -79,11 +45,12 @@ func (t Outcomes) OpenClaims() (n int64) {
 type Result struct {
 	// Policy is the one that decided last about a claim, or that was named where its end was recorded;
 	// [claims.NoPolicy] for claims without.
-	Policy string       `json:"policy"`
-	KPIs   []Indicator  `json:"kpis"`
-	Claims Outcomes     `json:"claims"`
-	Causes []CauseCount `json:"causes"`
-	Counts Counts       `json:"counts"`
+	Policy string      `json:"policy"`
+	KPIs   []Indicator `json:"kpis"`
+	Claims Outcomes    `json:"claims"`
+	Causes []Cause     `json:"causes"`
+	// Records is how many records there are, by the name of their kind.
+	Records map[string]int64 `json:"records"`
 }
 
 // Tally counts the claims of a time, From <= t < To, each once: one that ended by when it ended, one that is
@@ -108,17 +75,15 @@ func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally
 
 // sums are what the claims of one policy add up to.
 type sums struct {
-	counts             Counts
-	causes             map[Cause]int64
-	outcomes           Outcomes
-	success            Success
-	decided, exhausted int64
-	retried, lost      int64
-	accepted, attempts int64
-	seconds            int64           // to success, of all
-	toSuccess          map[int64]int64 // how many, by minutes
-	within, due        [len(spans)]int64
+	records   map[string]int64
+	causes    map[Cause]int64
+	outcomes  Outcomes
+	shares    map[string]Share // by KPI
+	toSuccess map[int64]int64  // how many, by minutes
 }
+
+// count adds to a KPI.
+func (s *sums) count(kpi string, part, on int64) { s.shares[kpi] = s.shares[kpi].plus(part, on) }
 
 func (t *Tally) of(policy string) *sums {
 	policy = cmp.Or(policy, claims.NoPolicy)
@@ -127,8 +92,10 @@ func (t *Tally) of(policy string) *sums {
 			t.policies = map[string]*sums{}
 		}
 		t.policies[policy] = &sums{
+			records:   map[string]int64{},
 			causes:    map[Cause]int64{},
 			outcomes:  Outcomes{Open: map[audit.Standing]int64{}},
+			shares:    map[string]Share{},
 			toSuccess: map[int64]int64{},
 		}
 	}
@@ -138,9 +105,10 @@ func (t *Tally) of(policy string) *sums {
 // Add counts records of the time. It never fails.
 func (t *Tally) Add(n *audit.Total) error {
 	s := t.of(n.Policy)
-	s.counts.add(n)
+	s.records[n.Kind.String()] += n.Records
 	if n.Kind.IsDecision() {
-		s.causes[Cause{string(n.Class), n.Rule, n.Code}] += n.Records
+		s.count("permanentErrors", when(n.Kind == audit.KindPermanent, n.Records), n.Records)
+		s.causes[Cause{Class: string(n.Class), RuleID: n.Rule, MatchedCode: n.Code}] += n.Records
 	}
 	if !n.Kind.Ends() {
 		return nil
@@ -153,9 +121,8 @@ func (t *Tally) Add(n *audit.Total) error {
 		s.outcomes.Abandoned += n.Records
 	}
 	if n.Flags.Has(audit.CourseFailed) {
-		for i, span := range spans {
-			s.due[i] += n.Records
-			s.within[i] += when(time.Duration(n.Minutes)*time.Minute <= span, n.Records)
+		for kpi, span := range spans {
+			s.count(kpi, when(time.Duration(n.Minutes)*time.Minute <= span, n.Records), n.Records)
 		}
 	}
 	return nil
@@ -173,8 +140,8 @@ func (t *Tally) AddOpen(claim *audit.State) {
 	if first := s.outcomes.OldestOpen; first.IsZero() || claim.Opened.Before(first) {
 		s.outcomes.OldestOpen = claim.Opened
 	}
-	for i, span := range spans {
-		s.due[i] += when(claim.Flags.Has(audit.CourseFailed) && t.To.Sub(claim.Opened) > span, 1)
+	for kpi, span := range spans {
+		s.count(kpi, 0, when(claim.Flags.Has(audit.CourseFailed) && t.To.Sub(claim.Opened) > span, 1))
 	}
 }
 
@@ -182,18 +149,14 @@ func (t *Tally) AddOpen(claim *audit.State) {
 func (s *sums) add(flags audit.CourseFlags, n int64, settled, accepted bool) {
 	retried, exhausted := flags.Has(audit.CourseRetried), flags.Has(audit.CourseExhausted)
 	s.outcomes.Sent += n
-	s.decided += when(flags.Has(audit.CourseDecided), n)
-	s.exhausted += when(exhausted, n)
-	s.retried += when(retried, n)
-	s.lost += when(exhausted && settled && !accepted, n)
-	s.success.Settled += when(retried && settled, n)
-	s.success.Accepted += when(retried && accepted, n)
+	s.count("retriesUsedUp", when(exhausted, n), when(flags.Has(audit.CourseDecided), n))
+	s.count("claimsLost", when(exhausted && settled && !accepted, n), when(retried, n))
+	s.count(success, when(retried && accepted, n), when(retried && settled, n))
 }
 
 // accept counts claims that the insurer accepted.
 func (s *sums) accept(n *audit.Total) {
-	s.accepted += n.Records
-	s.attempts += n.Attempts
+	s.count("meanAttemptsToSuccess", n.Attempts, n.Records)
 	failed, byPerson := n.Flags.Has(audit.CourseFailed), n.Flags.Has(audit.CourseByPerson)
 	switch {
 	case byPerson:
@@ -205,7 +168,8 @@ func (s *sums) accept(n *audit.Total) {
 	}
 	if failed && (byPerson || n.Flags.Has(audit.CourseRetried)) {
 		s.toSuccess[n.Minutes] += n.Records
-		s.seconds += n.Seconds
+		s.count(medianTime, 0, n.Records)
+		s.count("meanTimeToSuccess", n.Seconds, n.Records)
 	}
 }
 
@@ -223,11 +187,11 @@ func (t *Tally) Results(targets func(policy string) []retry.Target) []Result {
 	for _, policy := range slices.Sorted(maps.Keys(t.policies)) {
 		s := t.policies[policy]
 		results = append(results, Result{
-			Policy: policy,
-			KPIs:   s.indicators(targets(policy)),
-			Claims: s.outcomes,
-			Causes: sortedCauses(s.causes),
-			Counts: s.counts,
+			Policy:  policy,
+			KPIs:    s.indicators(targets(policy)),
+			Claims:  s.outcomes,
+			Causes:  sortedCauses(s.causes),
+			Records: s.records,
 		})
 	}
 	return results

@@ -8,16 +8,12 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Success is what successAfterRetry measures: of the claims that were retried and are not under way any more,
-// Settled, how many the insurer accepted.
-type Success struct{ Accepted, Settled int64 }
-
-// Successes returns it of each policy of which it was measured.
-func (t *Tally) Successes() map[string]Success {
-	all := map[string]Success{}
+// Successes returns successAfterRetry of each policy of which it was measured.
+func (t *Tally) Successes() map[string]Share {
+	all := map[string]Share{}
 	for policy, s := range t.policies {
-		if s.success.Settled > 0 {
-			all[policy] = s.success
+		if of := s.shares[success]; of.MeasuredOn > 0 {
+			all[policy] = of
 		}
 	}
 	return all
@@ -35,7 +31,7 @@ type Window struct {
 // span is what was counted up to a time since the span before.
 type span struct {
 	until time.Time
-	of    map[string]Success
+	of    map[string]Share
 }
 
 const (
@@ -70,16 +66,16 @@ func (w *Window) Advance(ctx context.Context, store audit.Store, now time.Time) 
 }
 
 // Rates returns successAfterRetry of each policy, of the claims that ended and of those that are open.
-func (w *Window) Rates(open map[string]Success) map[string]float64 {
-	all := map[string]Success{}
+func (w *Window) Rates(open map[string]Share) map[string]float64 {
+	all := map[string]Share{}
 	for _, s := range append([]span{{of: open}}, w.spans...) {
 		for policy, n := range s.of {
-			all[policy] = Success{all[policy].Accepted + n.Accepted, all[policy].Settled + n.Settled}
+			all[policy] = all[policy].plus(n.Part, n.MeasuredOn)
 		}
 	}
 	rates := map[string]float64{}
 	for policy, n := range all {
-		rates[policy] = float64(n.Accepted) / float64(n.Settled)
+		rates[policy] = float64(n.Part) / float64(n.MeasuredOn)
 	}
 	return rates
 }

@@ -42,8 +42,8 @@ func TestTheWindowIsWhatEndedInItsTime(t *testing.T) {
 	check.Same(t, 2.0/5, rate(now), "at the start; what ended a minute ago may not be stored yet")
 	check.Same(t, 7.0/10, rate(now.Add(time.Minute)), "a minute later")
 	check.Same(t, 1, rate(now.Add(time.Hour)), "when the old ones have left")
-	check.Same(t, map[string]float64{"tiss": 0.5, "smtp": 0}, w.Rates(map[string]kpi.Success{
-		"tiss": {Settled: 7}, "smtp": {Settled: 1},
+	check.Same(t, map[string]float64{"tiss": 0.5, "smtp": 0}, w.Rates(map[string]kpi.Share{
+		"tiss": {MeasuredOn: 7}, "smtp": {MeasuredOn: 1},
 	}), "with claims that are open")
 	check.Must(t, w.Advance(t.Context(), s, now.Add(26*time.Hour)))
 	check.Same(t, 0, len(w.Rates(nil)), "policies when all have left")

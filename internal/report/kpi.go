@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
 	"hospital.example/analyze-retry/internal/retry"
@@ -40,7 +41,7 @@ func (k KPIs) Text(p *text.Printer) string {
 		if r.Policy == claims.NoPolicy {
 			continue
 		}
-		b.WriteString("\n" + text.Table("  ", kpiRows(p, r.KPIs)) + "\n" + text.Wrap(countsWords(p, r.Counts), "  "))
+		b.WriteString("\n" + text.Table("  ", kpiRows(p, r.KPIs)) + "\n" + text.Wrap(countsWords(p, r.Records), "  "))
 	}
 	if len(k.Policies) == 0 {
 		b.WriteString("\n" + p.Sprintf("No claims.") + "\n")
@@ -100,9 +101,11 @@ func kpiRows(p *text.Printer, kpis []kpi.Indicator) [][]string {
 }
 
 // countsWords counts the records.
-func countsWords(p *text.Printer, c kpi.Counts) string {
+func countsWords(p *text.Printer, records map[string]int64) string {
+	of := func(kind audit.Kind) int64 { return records[kind.String()] }
+	retries, exhausted, permanent := of(audit.KindRetry), of(audit.KindExhausted), of(audit.KindPermanent)
 	return p.Sprintf("Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, sent again before their time %d.",
-		c.Decisions, c.Retries, c.Exhausted, c.Permanent, c.Rejected, c.Redriven)
+		retries+exhausted+permanent, retries, exhausted, permanent, of(audit.KindRejected), of(audit.KindRedriven))
 }
 
 // kpiValue returns a value in its measure, a share with so many decimals and a number with one more.

@@ -126,7 +126,7 @@ func causes(p *text.Printer, of *kpi.Result) Section {
 			rest += c.Failures
 			continue
 		}
-		s.Table = append(s.Table, []string{p.Sprintf("%d", c.Failures), p.Text(causeClasses[c.Class]), causeWords(p, &c.Cause), c.RuleID})
+		s.Table = append(s.Table, []string{p.Sprintf("%d", c.Failures), p.Text(causeClasses[c.Class]), causeWords(p, &c), c.RuleID})
 	}
 	if rest > 0 {
 		s.Table = append(s.Table, []string{p.Sprintf("%d", rest), "", p.Sprintf("other causes"), ""})

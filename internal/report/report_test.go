@@ -55,8 +55,8 @@ func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 }
 
 func TestEachCountOfAReportHasItsOwnWords(t *testing.T) {
-	check.Same(t, "Decisions 9: retry 8, retries used up 7, permanent 6. Rejected inputs 5, sent again before their time 3.",
-		countsWords(english.Printer, kpi.Counts{Decisions: 9, Retries: 8, Exhausted: 7, Permanent: 6, Rejected: 5, Redriven: 3}), "counts")
+	check.Same(t, "Decisions 21: retry 8, retries used up 7, permanent 6. Rejected inputs 5, sent again before their time 3.",
+		countsWords(english.Printer, map[string]int64{"RETRY": 8, "MAX_RETRIES_EXCEEDED": 7, "PERMANENT_ERROR": 6, "REJECTED": 5, "REDRIVEN": 3}), "counts")
 }
 
 func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
