@@ -68,12 +68,13 @@ func (c *Claim) Age(now time.Time) time.Duration {
 
 // Open returns an open claim as it stands at the time now.
 func Open(claimID string, s *audit.State, now time.Time) Claim {
-	c := Claim{
+	return Claim{
 		ClaimID:            claimID,
 		State:              s.Standing(now),
 		Policy:             cmp.Or(s.Policy, NoPolicy),
 		Since:              since(s, now),
 		Opened:             s.Opened,
+		NextRetryTime:      s.Next,
 		RetryCount:         s.RetryCount,
 		MaxRetries:         s.MaxRetries,
 		Kind:               s.Last.String(),
@@ -84,10 +85,6 @@ func Open(claimID string, s *audit.State, now time.Time) Claim {
 		DecidedBy:          s.DecidedBy,
 		ProcessInstanceKey: strconv.FormatInt(s.ProcessInstanceKey, 10),
 	}
-	if c.State == audit.Waiting || c.State == audit.Overdue {
-		c.NextRetryTime = s.Next
-	}
-	return c
 }
 
 // since returns when an open claim came to stand as it does at the time now.

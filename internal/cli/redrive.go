@@ -57,7 +57,7 @@ error. Of several claims not all sent again is exit code 1.`,
 				return usageError{errors.New("who orders it? Give --operator NAME, or set RETRY_OPERATOR")}
 			}
 			r := redrive.Redriver{
-				Store: store, Send: sender.Send, Now: now, Where: cfg.DatabaseURL.String(), Force: o.force, Timeout: redriveTimeout,
+				Store: store, Send: sender.Send, Now: now, Force: o.force, Timeout: redriveTimeout,
 				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 			}
 			if o.wait {

@@ -171,10 +171,10 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": nothing is known of it in sqlite://STORE"},
+		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": nothing is known of it: no decision was asked for it"},
 		{usedUp, 4, "worker: max_retries_exceeded: claim " + usedUp + ": its retries are over"},
 		{hopeless, 5, "may be billed twice"},
-		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": an incident is open since 2026-01-12T08:07:00Z"},
+		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": its input was rejected at 2026-01-12T08:07:00Z"},
 		{acceptedNow, 5, "the insurer accepted it at 2026-01-12T09:07:00Z"},
 		{givenUp, 5, "abandoned at 2026-01-11T09:00:00Z"},
 		{resubmitted, 5, "it is on its way already: sent again at 2026-01-11T09:00:00Z"},
@@ -220,7 +220,7 @@ func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 	delete(h.waiting, due)
 	defer func(was time.Duration) { *cli.RedriveTimeout = was }(*cli.RedriveTimeout)
 	*cli.RedriveTimeout = 50 * time.Millisecond
-	h.fails(t, 5, "worker: invalid_retry_state: claim "+due+": no record of the order within 50ms. No process waited for it", ordered("--claim", due)...)
+	h.fails(t, 5, "worker: invalid_retry_state: claim "+due+": no record of the order came in time. No process waited for it", ordered("--claim", due)...)
 	if n := len(h.messages()); n != 1 {
 		t.Errorf("sent %d messages, want one: a second one could send the claim twice", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,8 +45,6 @@ type Redriver struct {
 	// Send hands an order to the process of a claim, if that waits for it at this moment.
 	Send func(ctx context.Context, claimID string, order Order) error
 	Now  func() time.Time
-	// Where names the store.
-	Where string
 	// Order is given an ID of its own for each claim.
 	Order Order
 	// Force sends claims whose retries are used up or whose error is permanent.
@@ -72,11 +71,8 @@ const (
 // Claim is a claim, and what became of it. Its JSON form is stable.
 type Claim struct {
 	claims.Claim
-	// RetryReason, DecidedAt and Advice are of the claim's last decision. They are absent where another
-	// record came after that.
-	RetryReason string    `json:"retryReason,omitempty"`
-	DecidedAt   time.Time `json:"decidedAt,omitzero"`
-	Advice      string    `json:"advice,omitempty"`
+	// Advice is that of the claim's last decision; absent where another record came after it.
+	Advice string `json:"advice,omitempty"`
 
 	Result Result `json:"result"`
 	// RedriveID is the order's own UUID, in the record as well; absent where nothing was sent.
@@ -127,12 +123,10 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 	switch {
 	case err != nil:
 		c.ends(Failed, err)
-	case record == nil && ctx.Err() != nil:
-		c.ends(Unconfirmed, errors.New("stopped before the record of the order was there; worker history reports whether it came"))
 	case record == nil:
-		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claimID, fmt.Sprintf(
-			"no record of the order within %s. No process waited for it, or no worker is there to record it: "+
-				"worker history reports whether one came later; look there before you order it once more", r.Timeout)})
+		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claimID,
+			"no record of the order came in time. No process waited for it, or no worker is there to record it: " +
+				"worker history reports whether one came later; look there before you order it once more"})
 	default:
 		c.Recorded, c.RecordedAt = record.Kind.String(), record.At
 		c.ends(Done, nil)
@@ -168,30 +162,33 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 }
 
 // All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and with the first
-// failure of the store or the gateway; the claims that are left are not tried.
-func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration) {
+// failure of the store or the gateway; the claims that are left are not tried. After each claim it calls progress with
+// how many are settled.
+func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(settled int)) {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	begun := false
+	var mu sync.Mutex
+	settled := 0
+	next := time.After(0)
 	for i := range chosen {
 		c := &chosen[i]
 		if c.Result != Planned {
 			continue
 		}
-		if begun {
-			select {
-			case <-tick.C:
-			case <-going.Done():
-			}
+		select {
+		case <-next:
+		case <-going.Done():
 		}
-		begun = true
+		next = time.After(every)
 		group.Go(func() error {
 			c.ends(NotTried, errors.New("stopped before its turn"))
 			if going.Err() == nil {
 				*c = r.One(ctx, c.ClaimID)
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			settled++
+			progress(settled)
 			if c.Result == Failed {
 				return c.Err
 			}

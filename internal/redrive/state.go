@@ -79,13 +79,12 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 		switch {
 		case c.Result == Failed:
 			return nil, c.Err
-		case c.DecidedAt.IsZero(): // it has gone on meanwhile
-		default:
+		case c.Last != nil && c.Last.Kind.IsDecision(): // it has not gone on meanwhile
 			chosen = append(chosen, c)
 		}
 	}
 	slices.SortFunc(chosen, func(a, b Claim) int {
-		return cmp.Or(a.DecidedAt.Compare(b.DecidedAt), cmp.Compare(a.ClaimID, b.ClaimID))
+		return cmp.Or(a.Last.At.Compare(b.Last.At), cmp.Compare(a.ClaimID, b.ClaimID))
 	})
 	return chosen, err
 }
@@ -99,8 +98,7 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 		return c
 	}
 	if c.Claim, c.Last = claims.Known(claimID, &state, records, r.Now()); c.Last == nil {
-		c.refuse(JobNotFound,
-			"nothing is known of it in %s: no decision was asked for it, or its retention is over", r.Where)
+		c.refuse(JobNotFound, "nothing is known of it: no decision was asked for it, or its retention is over")
 		return c
 	}
 	if c.Facts, err = c.Last.Facts(); err != nil {
@@ -108,42 +106,42 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 		return c
 	}
 	if c.Last.Kind.IsDecision() {
-		c.DecidedAt, c.RetryReason = c.Last.At, c.Facts.RetryReason
 		c.Advice = string(c.Facts.RetryDecision.Advice)
 	}
 	r.judge(&c)
 	return c
 }
 
+// gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
+var gone = map[audit.Kind]string{
+	audit.KindRejected:    "its input was rejected%s: correct it and resolve the incident, the claim then goes on by itself",
+	audit.KindRedriven:    "it is on its way already: sent again%s",
+	audit.KindResubmitted: "it is on its way already: sent again%s",
+	audit.KindSubmitted:   "the insurer accepted it%s: sent again it would be billed twice",
+	audit.KindAbandoned:   "abandoned%s: its process is over",
+}
+
 // judge refuses a claim that is not to be sent again, and finds how long another one is to wait. A claim can
 // keep its schedule only if it is stopped: one that waits does so already.
 func (r *Redriver) judge(c *Claim) {
-	by, at := "", c.Last.At.UTC().Format(time.RFC3339)
-	if c.DecidedBy != "" {
-		by = " by " + c.DecidedBy
-	}
 	switch kind := c.Last.Kind; {
-	case kind == audit.KindRetry && r.Backoff != nil:
-		c.refuse(InvalidRetryState, "it is not stopped: its next retry is due %s by the policy already; "+
-			"without --wait it is sent at once", c.NextRetryTime.UTC().Format(time.RFC3339))
+	case !kind.IsDecision():
+		recorded := " at " + c.Last.At.UTC().Format(time.RFC3339)
+		if c.DecidedBy != "" {
+			recorded = " by " + c.DecidedBy + recorded
+		}
+		c.refuse(InvalidRetryState, gone[kind], recorded)
 	case kind == audit.KindExhausted && !r.Force:
 		c.refuse(MaxRetriesExceeded,
-			"its retries are over (%s); --force sends it all the same", c.RetryReason)
+			"its retries are over (%s); --force sends it all the same", c.Facts.RetryReason)
 	case kind == audit.KindPermanent && !r.Force:
 		c.refuse(InvalidRetryState, "its error is permanent (%s): wrong data fails again, "+
-			"and a duplicate may be billed twice; see that it is corrected, then --force sends it again", c.RetryReason)
-	case kind == audit.KindRejected:
-		c.refuse(InvalidRetryState, "an incident is open since %s: "+
-			"correct the input and resolve it, the claim then goes on by itself", at)
-	case kind == audit.KindRedriven, kind == audit.KindResubmitted:
-		c.refuse(InvalidRetryState, "it is on its way already: sent again%s at %s", by, at)
-	case kind == audit.KindSubmitted:
-		c.refuse(InvalidRetryState, "the insurer accepted it at %s: sent again it would be billed twice", at)
-	case kind == audit.KindAbandoned:
-		c.refuse(InvalidRetryState, "abandoned%s at %s: its process is over", by, at)
-	case !kind.IsDecision():
-		c.refuse(InvalidRetryState, "its last record is of a kind that this worker does not know (%s)", kind)
-	case r.Backoff != nil:
+			"and a duplicate may be billed twice; see that it is corrected, then --force sends it again", c.Facts.RetryReason)
+	case r.Backoff == nil:
+	case kind == audit.KindRetry:
+		c.refuse(InvalidRetryState, "it is not stopped: its next retry is due %s by the policy already; "+
+			"without --wait it is sent at once", c.NextRetryTime.UTC().Format(time.RFC3339))
+	default:
 		wait, err := r.Backoff(c)
 		if err != nil {
 			c.refuse(InvalidRetryState, "%v", err)

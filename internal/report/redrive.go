@@ -66,7 +66,7 @@ func (r *Redrive) Preview(since time.Duration) string {
 			check++
 		}
 		rows = append(rows, []string{
-			redrive.Status(&c.Claim), text.Line(c.RuleID), text.Minute(c.DecidedAt), send, text.Line(c.ClaimID),
+			redrive.Status(&c.Claim), text.Line(c.RuleID), text.Minute(c.Last.At), send, text.Line(c.ClaimID),
 		})
 	}
 	if r.Selected > 0 {
