@@ -94,7 +94,7 @@ func (s *sums) indicators(targets []retry.Target) (rows []Indicator) {
 		if i.MeasuredOn > 0 {
 			value := float64(i.Part) / float64(i.MeasuredOn)
 			if name == medianTime {
-				value = 60 * medianOf(s.toSuccess, i.MeasuredOn)
+				value = 60 * float64(medianOf(s.toSuccess, i.MeasuredOn))
 			}
 			i.Value, i.Verdict = &value, NoTarget
 		}
@@ -111,17 +111,14 @@ func (s *sums) indicators(targets []retry.Target) (rows []Indicator) {
 	return rows
 }
 
-// medianOf returns the median of n values that are given by how many there are of each.
-func medianOf(counts map[int64]int64, n int64) (median float64) {
-	below := int64(0)
-	for _, value := range slices.Sorted(maps.Keys(counts)) {
-		// It is the mean of the two in the middle, which are one where n is odd.
-		for _, middle := range [2]int64{(n - 1) / 2, n / 2} {
-			if below <= middle && middle < below+counts[value] {
-				median += float64(value) / 2
-			}
+// medianOf returns the median of n values that are given by how many there are of each; of two in the middle the
+// greater.
+func medianOf(counts map[int64]int64, n int64) (median int64) {
+	upTo := int64(0)
+	for _, median = range slices.Sorted(maps.Keys(counts)) {
+		if upTo += counts[median]; upTo > n/2 {
+			break
 		}
-		below += counts[value]
 	}
 	return median
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -124,9 +123,11 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 	case err != nil:
 		c.ends(Failed, err)
 	case record == nil:
-		c.ends(Unconfirmed, &FaultError{InvalidRetryState, claimID,
+		c.ends(Unconfirmed, &FaultError{
+			InvalidRetryState, claimID,
 			"no record of the order came in time. No process waited for it, or no worker is there to record it: " +
-				"worker history reports whether one came later; look there before you order it once more"})
+				"worker history reports whether one came later; look there before you order it once more",
+		})
 	default:
 		c.Recorded, c.RecordedAt = record.Kind.String(), record.At
 		c.ends(Done, nil)
@@ -162,14 +163,12 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 }
 
 // All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and with the first
-// failure of the store or the gateway; the claims that are left are not tried. After each claim it calls progress with
-// how many are settled.
-func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(settled int)) {
+// failure of the store or the gateway; the claims that are left are not tried. After each order it calls progress with
+// how many were given.
+func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(given int)) {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)
-	var mu sync.Mutex
-	settled := 0
-	next := time.After(0)
+	given, next := 0, time.After(0)
 	for i := range chosen {
 		c := &chosen[i]
 		if c.Result != Planned {
@@ -185,15 +184,13 @@ func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration,
 			if going.Err() == nil {
 				*c = r.One(ctx, c.ClaimID)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			settled++
-			progress(settled)
 			if c.Result == Failed {
 				return c.Err
 			}
 			return nil
 		})
+		given++
+		progress(given)
 	}
 	_ = group.Wait() // each claim tells its own
 }

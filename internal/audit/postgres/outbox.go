@@ -36,8 +36,7 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	s.lead(conn)
 	return sync.OnceFunc(func() {
 		s.lead(nil)
-		// The end of the connection would release the lock too, but only when the server gets to it.
-		closeConn(conn, "SELECT pg_advisory_unlock("+leadLock+")")
+		closeConn(conn)
 	}), nil
 }
 
@@ -51,13 +50,12 @@ func (s *store) lead(conn *pgx.Conn) {
 // closeTimeout is how long the server may take over the end of a connection.
 const closeTimeout = time.Second
 
-// closeConn closes a connection, after some last statements. It is gone in any case, so nobody needs their errors.
-func closeConn(conn *pgx.Conn, last ...string) {
+// closeConn closes a connection. Its end would release a lock too, but only when the server gets to it. It is gone in any case, so
+// nobody needs the errors.
+func closeConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	for _, statement := range last {
-		_, _ = conn.Exec(ctx, statement)
-	}
+	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()")
 	_ = conn.Close(ctx)
 }
 
