@@ -21,7 +21,7 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (store a
 	path := cfg.SQLitePath()
 	if path == "" {
 		if secret, err = secretOf(cfg, false); err == nil {
-			store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret, postgres.Options{Worker: cfg.WorkerName, Tenant: cfg.Tenant})
+			store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret, cfg.Tenant)
 		}
 		return store, secret, err
 	}

@@ -37,9 +37,9 @@ func onBothStores(t *testing.T, test func(t *testing.T, first, second audit.Stor
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := devpostgres.Database(t)
-		one, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+		one, err := postgres.Open(t.Context(), url, secret, "")
 		first := opened(t, one, err)
-		two, err := postgres.Open(t.Context(), url, secret, postgres.Options{})
+		two, err := postgres.Open(t.Context(), url, secret, "")
 		test(t, first, opened(t, two, err))
 	})
 }

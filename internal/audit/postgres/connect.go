@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,13 +51,13 @@ var utc = &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &
 
 // parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the syntax, parts
 // of it stand anywhere in what the parser says.
-func parse(url string, o Options, readOnly bool) (*pgxpool.Config, error) {
+func parse(url string, readOnly bool) (*pgxpool.Config, error) {
 	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
 	config.MaxConns = maxConns
-	config.ConnConfig.RuntimeParams["application_name"] = cmp.Or(o.Worker, "analyze-retry")
+	config.ConnConfig.RuntimeParams["application_name"] = "analyze-retry"
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}

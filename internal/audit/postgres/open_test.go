@@ -32,7 +32,7 @@ func TestAPasswordIsInNoError(t *testing.T) {
 	} {
 		for what, try := range map[string]func() error{
 			"open": func() error {
-				_, err := postgres.Open(t.Context(), dsn, audittest.Secret(t), postgres.Options{})
+				_, err := postgres.Open(t.Context(), dsn, audittest.Secret(t), "")
 				return err
 			},
 			"migrate": func() error { return postgres.Migrate(t.Context(), dsn) },
@@ -66,7 +66,7 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			s, err := postgres.Open(t.Context(), address, key, postgres.Options{})
+			s, err := postgres.Open(t.Context(), address, key, "")
 			if err == nil {
 				err = s.Close()
 			}
@@ -113,7 +113,7 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 func TestAStoreOfAnotherTenantIsRefused(t *testing.T) {
 	address, key := withTables(t), audittest.Secret(t)
 	opens := func(tenant string) (writing, reading error) {
-		s, writing := postgres.Open(t.Context(), address, key, postgres.Options{Tenant: tenant})
+		s, writing := postgres.Open(t.Context(), address, key, tenant)
 		reader, reading := postgres.OpenReadOnly(t.Context(), address, tenant)
 		for _, s := range []audit.Store{s, reader} {
 			if s != nil {

@@ -35,21 +35,13 @@ type store struct {
 	leader     *pgx.Conn // holds the lock of the one who publishes; nil while we do not lead
 }
 
-// Options are what a store may be given in addition to its address. The zero value is of use.
-type Options struct {
-	// Worker is the name under which the server's views and logs show us. It defaults to analyze-retry.
-	Worker string
-	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
-	Tenant string
-}
-
 // Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
-// database gets its tables, if the role may do that. Without sslmode in the URL
-// a server on another machine must prove itself by TLS.
+// database gets its tables, if the role may do that, for this tenant, or for any where that is empty. Without sslmode
+// in the URL a server on another machine must prove itself by TLS.
 //
-// It refuses a store that a newer worker wrote, or another key. No error of this package holds a password.
-func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (audit.Store, error) {
-	config, err := parse(url, o, secret == nil)
+// It refuses a store of another version, key or tenant. No error of this package holds a password.
+func Open(ctx context.Context, url string, secret *audit.Secret, tenant string) (audit.Store, error) {
+	config, err := parse(url, secret == nil)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +54,7 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (aud
 		pool: pool, secret: secret,
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
 	}
-	if err := s.prepare(ctx, url, o.Tenant); err != nil {
+	if err := s.prepare(ctx, url, tenant); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
 	}
@@ -72,7 +64,7 @@ func Open(ctx context.Context, url string, secret *audit.Secret, o Options) (aud
 // OpenReadOnly opens the store of a tenant for questions only, or of any where that is empty: it changes nothing, needs no key, and
 // every write fails. A role that may only read is enough.
 func OpenReadOnly(ctx context.Context, url, tenant string) (audit.Store, error) {
-	return Open(ctx, url, nil, Options{Tenant: tenant})
+	return Open(ctx, url, nil, tenant)
 }
 
 // prepare makes the tables where there are none, and settles key and tenant.

@@ -33,7 +33,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 	d := newRoles(t, devpostgres.Shared(t), devpostgres.Database(t))
 	for name, openIt := range map[string]func() error{
 		"for writing": func() error {
-			_, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{})
+			_, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), "")
 			return err
 		},
 		"for reading": func() error {
@@ -52,7 +52,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 func TestMigrateGrantsRightsToALaterRole(t *testing.T) {
 	d := newDatabase(t)
 	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
-	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), postgres.Options{}); err == nil || !strings.Contains(err.Error(), "worker migrate") {
+	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), ""); err == nil || !strings.Contains(err.Error(), "worker migrate") {
 		t.Errorf("opened without rights: %v", err)
 	}
 	check.Must(t, postgres.Migrate(t.Context(), d.owner))
