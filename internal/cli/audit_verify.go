@@ -69,7 +69,8 @@ the type retry.audit_head.v1, one a line.`,
 
 // check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken.
 func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
-	verified, err := audit.Verify(command.Context(), store, public, known)
+	verified, err := audit.Verify(command.Context(), counted{store, command.ErrOrStderr()}, public, known)
+	progress(command.ErrOrStderr(), "", 0)
 	c := &checked{Store: cfg.DatabaseURL.String(), Key: public.ID(), Verified: verified, KnownHeads: len(known)}
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
 		c.Broken = broken
@@ -79,6 +80,33 @@ func check(command *cobra.Command, cfg config.Config, store audit.Store, public 
 		return nil, err
 	}
 	return c, nil
+}
+
+// counted shows how many records of a store were checked.
+type counted struct {
+	audit.Store
+
+	out io.Writer
+}
+
+// Walk implements [audit.Store].
+func (c counted) Walk(ctx context.Context, w audit.Walker) error {
+	return c.Store.Walk(ctx, &counter{Walker: w, out: c.out})
+}
+
+type counter struct {
+	audit.Walker
+
+	out     io.Writer
+	records int64
+}
+
+// Record implements [audit.Walker].
+func (c *counter) Record(r *audit.Record) error {
+	if c.records++; c.records%10_000 == 0 {
+		progress(c.out, "records checked", c.records)
+	}
+	return c.Walker.Record(r)
 }
 
 // checked is what a check found. Its JSON form is stable.

@@ -1,13 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os/user"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -55,8 +53,8 @@ error. Of several claims not all sent again is exit code 1.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, sender.Close()) }()
-			if err := o.completeOperator(cfg); err != nil {
-				return usageError{err}
+			if o.operator = cmp.Or(o.operator, cfg.Operator); o.operator == "" && !o.dryRun {
+				return usageError{errors.New("who orders it? Give --operator NAME, or set RETRY_OPERATOR")}
 			}
 			r := redrive.Redriver{
 				Store: store, Send: sender.Send, Now: now, Force: o.force, Timeout: redriveTimeout,
@@ -138,13 +136,13 @@ func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redr
 		if o.wait {
 			when = "after a wait"
 		}
-		question := fmt.Sprintf("Send %s again %s, at most %s?", text.Count(planned, "claim"), when, command.Flag("rate").Value)
+		question := fmt.Sprintf("Send %s again %s, at most %d a minute?", text.Count(planned, "claim"), when, o.rate)
 		if !o.yes && !confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
 			return errors.New("nothing was sent")
 		}
-		progress := newProgress(command.ErrOrStderr())
-		r.All(ctx, claims, o.every, func(n int) { progress.Show("%d of %s ordered", n, text.Count(planned, "claim")) })
-		progress.Clear()
+		of := "of " + text.Count(planned, "claim") + " ordered"
+		r.All(ctx, claims, time.Minute/time.Duration(o.rate), func(n int) { progress(command.ErrOrStderr(), of, int64(n)) })
+		progress(command.ErrOrStderr(), "", 0)
 		show("\n" + answer.Results())
 	}
 	answer.Done = answer.Count(redrive.Done)
@@ -164,7 +162,7 @@ type redriveFlags struct {
 	claim, reason, operator string
 	filter                  redrive.Filter
 	since                   *time.Duration
-	every                   time.Duration
+	rate                    int
 	force, wait             bool
 	dryRun, yes             bool
 }
@@ -173,117 +171,49 @@ type redriveFlags struct {
 // after 10 s. A test shortens it.
 var redriveTimeout = 15 * time.Second
 
-var (
-	// bulkOnly are the flags that mean nothing with --claim, choosers those that choose claims.
-	bulkOnly = []string{"rule", "policy", "status", "since", "rate", "yes"}
-	choosers = bulkOnly[:3]
-)
-
 func (o *redriveFlags) define(command *cobra.Command) {
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
 	flags.StringVar(&o.reason, "reason", "", "why, required: up to 500 characters, no patient data")
-	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR, else the\nsystem user where that is a person)")
+	flags.StringVar(&o.operator, "operator", "", "who orders it, required (default RETRY_OPERATOR)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
 	flags.BoolVar(&o.wait, "wait", false, "keep schedule and count: wait as the policy says")
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule of the error, or the code it found")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
 	o.since = sinceFlag(command, "7d", "how far back to look")
-	rateFlag(command, &o.every)
+	flags.IntVar(&o.rate, "rate", 600, "orders a minute at most")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
+	command.MarkFlagsOneRequired("claim", "rule", "policy", "status")
+	for _, name := range []string{"rule", "policy", "status", "since", "rate", "yes"} { // those of several claims
+		command.MarkFlagsMutuallyExclusive("claim", name)
+	}
 }
 
-// check returns all that is wrong with the flags at once, and completes them.
+// check returns all that is wrong with the values of the flags at once, and completes them. Reason and operator are kept for
+// years, and the process gets them; who ordered is kept as given, because audit must be able to name that user.
 func (o *redriveFlags) check(command *cobra.Command) error {
 	var wrong faults
-	o.checkChoice(command, &wrong)
-	o.checkOrder(command, &wrong)
-	return errors.Join(wrong...)
-}
-
-func (o *redriveFlags) checkChoice(command *cobra.Command, wrong *faults) {
 	given := command.Flags().Changed
-	if given("claim") {
-		wrong.when(strings.TrimSpace(o.claim) == "", "--claim is empty")
-		for _, name := range bulkOnly {
-			wrong.when(given(name), "--claim and --%s exclude each other", name)
-		}
-		return
+	for _, name := range []string{"claim", "rule", "policy", "reason", "operator"} {
+		wrong.when(given(name) && strings.TrimSpace(command.Flag(name).Value.String()) == "", "--%s is empty", name)
 	}
-	wrong.when(!slices.ContainsFunc(choosers, given), "which claims? give --claim, or choose some with --rule, --policy or --status")
+	wrong.when(!given("reason") && !o.dryRun, "--reason is missing; say why, it is kept in the audit trail")
 	wrong.when(given("status") && !slices.Contains(redrive.Statuses(), o.filter.Status),
 		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", "))
-	wrong.when(given("rule") && o.filter.Rule == "", "--rule is empty")
-	wrong.when(given("policy") && o.filter.Policy == "", "--policy is empty")
-	wrong.when(!o.yes && !o.dryRun && !isTerminal(command.InOrStdin()), "there is no terminal to ask at: look at it with --dry-run, then give --yes")
-}
-
-// checkOrder checks the reason and the operator. Both are kept for years, and the process gets them.
-func (o *redriveFlags) checkOrder(command *cobra.Command, wrong *faults) {
+	wrong.when(o.rate < 1 || o.rate > 60_000, "--rate is %d; allowed: 1 to 60000", o.rate)
+	wrong.when(!given("claim") && !o.yes && !o.dryRun && !isTerminal(command.InOrStdin()),
+		"there is no terminal to ask at: look at it with --dry-run, then give --yes")
 	n := utf8.RuneCountInString(o.reason)
-	wrong.when(strings.TrimSpace(o.reason) == "" && (o.reason != "" || !o.dryRun), "--reason is empty; say why, it is kept in the audit trail")
 	wrong.when(n > contract.MaxJustification, "--reason has %d characters; allowed: %d", n, contract.MaxJustification)
+	n = utf8.RuneCountInString(o.operator)
+	wrong.when(n > contract.MaxDecidedBy, "--operator has %d characters; allowed: %d", n, contract.MaxDecidedBy)
+	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl), "--operator has a control character, such as a line break")
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
 		complain(command.ErrOrStderr(), "worker: the reason has words or numbers that may be about a person; it is kept as: %s", text.Line(kept))
 	}
-	if command.Flags().Changed("operator") {
-		checkOperator("--operator", o.operator, wrong)
-	}
-}
-
-// checkOperator checks a name that source gives. Who ordered is kept as given: audit must be able to name
-// that user.
-func checkOperator(source, name string, wrong *faults) {
-	n := utf8.RuneCountInString(name)
-	wrong.when(strings.TrimSpace(name) == "", "%s is empty; say who orders it", source)
-	wrong.when(n > contract.MaxDecidedBy, "%s has %d characters; allowed: %d", source, n, contract.MaxDecidedBy)
-	wrong.when(strings.ContainsFunc(name, unicode.IsControl),
-		"%s has a control character, such as a line break", source)
-}
-
-// completeOperator takes the operator from the settings or from the system where no flag names one. A dry run orders nothing,
-// and needs none.
-func (o *redriveFlags) completeOperator(cfg config.Config) error {
-	if o.operator != "" || o.dryRun {
-		return nil
-	}
-	var wrong faults
-	if o.operator = cfg.Operator; o.operator != "" {
-		checkOperator("RETRY_OPERATOR", o.operator, &wrong)
-		return errors.Join(wrong...)
-	}
-	who, err := user.Current()
-	if err != nil {
-		return fmt.Errorf("who orders it? The system user is not known (%w): give --operator NAME, or set RETRY_OPERATOR", err)
-	}
-	if !isPerson(who) {
-		return fmt.Errorf("who orders it? The system user %s may be anybody: give --operator NAME, or set RETRY_OPERATOR to your name", who.Username)
-	}
-	o.operator = who.Username
-	checkOperator("the system user's name", o.operator, &wrong)
 	return errors.Join(wrong...)
-}
-
-// isPerson reports whether an account of the system is of the kind that people sign in with, and neither root nor made for a
-// service.
-func isPerson(u *user.User) bool {
-	const (
-		firstOnLinux, firstOnMacOS = 1000, 500
-		// What is between these, such as 65534 (nobody), is for systemd, containers and the like. Directories number people
-		// above them.
-		lastLocal, lastReserved = 60000, 65535
-	)
-	if strings.HasPrefix(u.Uid, "S-") { // Windows: SYSTEM, LOCAL SERVICE and NETWORK SERVICE
-		return !slices.Contains([]string{"S-1-5-18", "S-1-5-19", "S-1-5-20"}, u.Uid)
-	}
-	first := firstOnLinux
-	if runtime.GOOS == "darwin" {
-		first = firstOnMacOS
-	}
-	uid, err := strconv.Atoi(u.Uid)
-	return err == nil && uid >= first && (uid <= lastLocal || uid > lastReserved)
 }

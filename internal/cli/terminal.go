@@ -33,3 +33,16 @@ func confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 		return false
 	}
 }
+
+// progress shows on a terminal how far long work is, and nothing elsewhere: done of what is written as text. The line is
+// replaced by the next one, and taken away with an empty text.
+func progress(out io.Writer, text string, done int64) {
+	const clearLine = "\r\x1b[K"
+	switch {
+	case !isTerminal(out):
+	case text == "":
+		fmt.Fprint(out, clearLine)
+	default:
+		fmt.Fprintf(out, clearLine+"%d %s", done, text)
+	}
+}
