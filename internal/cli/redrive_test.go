@@ -299,7 +299,7 @@ func TestTheRateIsKept(t *testing.T) {
 		}
 		claims, err := r.Choose(t.Context(), 48*time.Hour, redrive.Filter{})
 		check.Must(t, err)
-		r.All(t.Context(), claims, 200*time.Millisecond)
+		r.All(t.Context(), claims, 200*time.Millisecond, func(int) {})
 		for n := range 3 {
 			check.Same(t, time.Duration(n)*200*time.Millisecond, <-sent, "when message %d was sent", n)
 		}
