@@ -33,7 +33,7 @@ func main() {
 	}
 	rounds := flag.Int("rounds", 7, "rounds; every worker runs once in each")
 	jobs := flag.Int("jobs", 20_000, "jobs of each worker in each of them, 100 or more")
-	past := flag.Int("past", 0, "jobs that every store has seen before; with 200000 it is of the size that a hospital has after weeks")
+	past := flag.Int("past", 60_000, "claims that every store has seen fail before, most of them accepted since; 0 for an empty store")
 	against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
 	flag.Parse()
 	if *rounds < 1 || *jobs < 100 || flag.NArg() > 0 {
