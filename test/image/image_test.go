@@ -120,11 +120,11 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 		ended <- run.Wait()
 	}()
 
-	for range jobs {
+	for n := range jobs {
 		_, err := broker.CreateProcessInstance(t.Context(), &pb.CreateProcessInstanceRequest{
 			BpmnProcessId: "OneTask",
 			Version:       -1,
-			Variables:     `{"claimId": "CLM-IMAGE-1", "submissionError": "TIMEOUT", "retryCount": 0}`,
+			Variables:     fmt.Sprintf(`{"claimId": "CLM-IMAGE-%d", "submissionError": "TIMEOUT", "retryCount": 0}`, n),
 		})
 		check.Must(t, err)
 	}
@@ -147,15 +147,15 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 		t.Errorf("after SIGTERM: %v, want exit code 0\n%s", err, process.LogTail(log.Name()))
 	}
 
-	history := s.buildah(
+	claims := s.buildah(
 		"run",
 		"--isolation", "chroot",
 		"--volume", data+":/data",
 		container, "--",
-		"/worker", "history", "CLM-IMAGE-1", "--json",
+		"/worker", "claims", "--json",
 	)
-	if got := strings.Count(history, `"jobKey"`); got < jobs {
-		t.Errorf("/data holds %d decisions, want %d", got, jobs)
+	if got := strings.Count(claims, `"claimId"`); got != jobs {
+		t.Errorf("/data holds %d claims, want %d", got, jobs)
 	}
 	// The root file system may be read-only: nothing is written outside of /data.
 	mount := s.buildah("mount", container)
