@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,15 +162,6 @@ func ParseISODuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// Rule returns the hint as the rule has it.
-func (h *Hint) Rule() (retry.Hint, error) {
-	if h.Until != nil {
-		return retry.Hint{Source: h.Source, Until: *h.Until}, nil
-	}
-	after, err := ParseISODuration(h.After)
-	return retry.Hint{Source: h.Source, After: after}, err
-}
-
 // Rule returns the overrides as the rule has them.
 func (o *Overrides) Rule() (retry.Overrides, error) {
 	base, baseErr := ParseISODuration(o.Base)
@@ -222,16 +212,12 @@ type Detail struct {
 type Steps struct {
 	// ErrorReceived is when the job was received: UTC, in whole microseconds.
 	ErrorReceived time.Time `json:"errorReceived"`
-	// AfterMicros says, for each of [StepNames], how many microseconds later it was done.
+	// AfterMicros says how many microseconds later each was done: error received, error classified, counter checked, backoff
+	// computed, decision taken, next try scheduled.
 	AfterMicros [6]int64 `json:"afterMicros"`
 }
 
-// StepNames are the six steps in their order.
-func StepNames() [6]string {
-	return [6]string{"errorReceived", "errorClassified", "counterChecked", "backoffComputed", "decisionTaken", "nextTryScheduled"}
-}
-
-// Times returns when each of [StepNames] was done.
+// Times returns when each was done.
 func (s *Steps) Times() (times [6]time.Time) {
 	for i, after := range s.AfterMicros {
 		times[i] = s.ErrorReceived.Add(time.Duration(after) * time.Microsecond)
@@ -245,9 +231,6 @@ type Facts struct {
 	Decision
 	Detail
 }
-
-// PolicyName returns the policy that decided, for an outcome and a re-drive the one that decided last; empty where none has.
-func (f *Facts) PolicyName() string { return cmp.Or(f.RetryDecision.Policy, f.Policy) }
 
 // Read reads the variables and the detail of a record, of any job type; either may be empty. It fails only
 // where they are not what this package writes.
