@@ -29,6 +29,7 @@ func TestKilledWorkerLosesNothingAndDecidesNothingTwice(t *testing.T) {
 			switch kill % 3 {
 			case 0: // before the commit
 				commit := r.holdsCommits()
+				r.submit(chunk) // or there may be none left
 				r.until("jobs wait for their commit", func() bool { return r.unrecorded() > 0 })
 				undecided += r.unrecorded()
 				w.kills()
