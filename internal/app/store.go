@@ -21,18 +21,18 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (store a
 	path := cfg.SQLitePath()
 	if path == "" {
 		if secret, err = secretOf(cfg, false); err == nil {
-			store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret, cfg.Tenant)
+			store, err = postgres.Open(ctx, string(cfg.DatabaseURL), secret)
 		}
 		return store, secret, err
 	}
 	made := false
-	store, err = sqlite.Open(ctx, path, nil, sqlite.Options{Tenant: cfg.Tenant, Key: func(fresh bool) (_ *audit.Secret, err error) {
+	store, err = sqlite.Open(ctx, path, func(fresh bool) (_ *audit.Secret, err error) {
 		if secret, err = secretOf(cfg, fresh); secret == nil && err == nil {
 			secret, err = makeSecret(cfg, log)
 			made = err == nil
 		}
 		return secret, err
-	}})
+	})
 	if err != nil && made && empty(path) { // a key without its store would be refused at the next start
 		err = errors.Join(err, os.Remove(cfg.AuditKey()))
 	}
@@ -50,16 +50,17 @@ func OpenStore(ctx context.Context, cfg config.Config) (audit.Store, *audit.Secr
 	return openStore(ctx, cfg, zap.NewNop())
 }
 
-// OpenHistory opens the store that the configuration names for questions. It changes nothing, needs no key, and works
-// while a worker runs.
+// OpenHistory opens the store that the configuration names for questions. It changes nothing and works while a worker
+// runs. It needs no key; with one, rows of claims that were changed by hand are not believed.
 func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 	if err := mustExist(cfg); err != nil {
 		return nil, err
 	}
+	secret, _ := audit.LoadSecret(cfg.AuditKey())
 	if path := cfg.SQLitePath(); path != "" {
-		return sqlite.OpenReadOnly(ctx, path, cfg.Tenant)
+		return sqlite.OpenReadOnly(ctx, path, secret)
 	}
-	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), cfg.Tenant)
+	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), secret)
 }
 
 // mustExist refuses a SQLite store that no worker has made yet.

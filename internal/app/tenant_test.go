@@ -4,11 +4,9 @@ import (
 	"testing"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -36,27 +34,4 @@ func TestPollsDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
 			check.Same(t, "sul", request.GetTenantId(), "tenant of %T", request)
 		}
 	}
-}
-
-func TestAStoreOfAnotherTenantIsRefused(t *testing.T) {
-	t.Parallel()
-	_, address := gateway(t)
-	cfg := settings(t, address)
-	start(t, cfg).stopped()
-	check.Must(t, opens(t, cfg))
-	cfg.Tenant = "sul"
-	const want = "was made for the tenant <default>, not for sul: set RETRY_TENANT to <default>"
-	check.Fails(t, opens(t, cfg), want)
-	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
-	check.Fails(t, err, want)
-}
-
-// opens opens the store for questions.
-func opens(t *testing.T, cfg config.Config) error {
-	t.Helper()
-	store, err := app.OpenHistory(t.Context(), cfg)
-	if err == nil {
-		err = store.Close()
-	}
-	return err
 }

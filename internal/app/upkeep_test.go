@@ -159,7 +159,7 @@ func TestATrailThatCannotBeReadIsNeitherIntactNorBroken(t *testing.T) {
 // trailOf is a store with so many records.
 func trailOf(t *testing.T, path string, secret *audit.Secret, records int64) audit.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), path, audittest.Key(secret))
 	check.Must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	for key := range records {

@@ -32,61 +32,53 @@ func (h *Hash) UnmarshalText(text []byte) error {
 // Chain links records: each hash covers the record and the hash before. It is made by [NewChain] or [ChainAt], and is
 // for one goroutine at a time.
 type Chain struct {
-	number int
-	seq    int64
-	last   Hash
-	sum    hash.Hash
-	buf    []byte
+	Number int
+	// Seq is the place of the last record, 0 where there is none, and Last its hash.
+	Seq  int64
+	Last Hash
+
+	sum hash.Hash
+	buf []byte
 }
 
 // NewChain begins the chain of this number.
 func NewChain(number int) *Chain {
-	c := &Chain{number: number, sum: sha256.New()}
-	c.last = sha256.Sum256(binary.BigEndian.AppendUint64([]byte("analyze-retry audit chain v1\x00"), uint64(number))) //nolint:gosec // a small number
-	return c
+	text := binary.BigEndian.AppendUint64([]byte("analyze-retry audit chain v1\x00"), uint64(number)) //nolint:gosec // a small number
+	return ChainAt(Head{Chain: number, Hash: sha256.Sum256(text)})
 }
 
 // ChainAt goes on with a chain whose last record is known.
-func ChainAt(number int, seq int64, last Hash) *Chain {
-	return &Chain{number: number, seq: seq, last: last, sum: sha256.New()}
+func ChainAt(h Head) *Chain {
+	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash, sum: sha256.New()}
 }
-
-// Number says which chain this is.
-func (c *Chain) Number() int { return c.number }
-
-// Seq is the place of the last record, 0 where there is none.
-func (c *Chain) Seq() int64 { return c.seq }
-
-// Last is the hash of the last record.
-func (c *Chain) Last() Hash { return c.last }
 
 // Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last one. It also
 // cuts the record's times to what is stored and hashed, so that what is returned is what will be read.
 func (c *Chain) Link(r *Record) {
 	r.At = r.At.UTC().Truncate(time.Microsecond)
-	r.NextRetryTime = NextRetryTime(NextRetrySeconds(r.NextRetryTime))
-	c.seq++
-	r.Chain, r.Seq = c.number, c.seq
-	c.last = c.digest(r)
-	r.Hash = c.last
+	r.NextRetryTime = r.NextRetryTime.UTC().Truncate(time.Second)
+	c.Seq++
+	r.Chain, r.Seq = c.Number, c.Seq
+	c.Last = c.digest(r)
+	r.Hash = c.Last
 }
 
 // Follows reports whether the record is the next one of the chain, unchanged; if so it becomes the last one.
 func (c *Chain) Follows(r *Record) bool {
-	if r.Chain != c.number || r.Seq != c.seq+1 || r.Hash != c.digest(r) {
+	if r.Chain != c.Number || r.Seq != c.Seq+1 || r.Hash != c.digest(r) {
 		return false
 	}
-	c.seq, c.last = r.Seq, r.Hash
+	c.Seq, c.Last = r.Seq, r.Hash
 	return true
 }
 
 // digest hashes the hash before and every stored field: numbers in eight bytes, texts with their length in front, so
 // that nothing can move from one field into the next.
 func (c *Chain) digest(r *Record) (h Hash) {
-	b := append(c.buf[:0], c.last[:]...)
+	b := append(c.buf[:0], c.Last[:]...)
 	for _, n := range [...]int64{
-		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), r.At.UnixMicro(), r.JobKey, r.ProcessInstanceKey,
-		int64(r.RetryCount), NextRetrySeconds(r.NextRetryTime), r.Prev, int64(r.MaxRetries),
+		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), Micros(r.At), r.JobKey, r.ProcessInstanceKey,
+		int64(r.RetryCount), Micros(r.NextRetryTime) / 1_000_000, r.Prev, int64(r.MaxRetries),
 		int64(r.Course.Attempts), r.Course.Seconds, int64(r.Course.Flags),
 	} {
 		b = binary.BigEndian.AppendUint64(b, uint64(n)) //nolint:gosec // the bits are what counts
@@ -105,18 +97,18 @@ func (c *Chain) digest(r *Record) (h Hash) {
 	return h
 }
 
-// NextRetrySeconds returns what a store keeps of the time of the next try: Unix seconds, 0 for none.
-func NextRetrySeconds(t time.Time) int64 {
+// Micros is a time as it is hashed and stored: Unix microseconds, 0 for the zero time.
+func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return t.Unix()
+	return t.UnixMicro()
 }
 
-// NextRetryTime is the inverse of [NextRetrySeconds].
-func NextRetryTime(seconds int64) time.Time {
-	if seconds == 0 {
+// Time is the inverse of [Micros].
+func Time(micros int64) time.Time {
+	if micros == 0 {
 		return time.Time{}
 	}
-	return time.Unix(seconds, 0).UTC()
+	return time.UnixMicro(micros).UTC()
 }

@@ -31,16 +31,10 @@ func (c *codec) count(n *int) {
 	*n = int(wide)
 }
 
-// time keeps microseconds, and 0 for the zero time.
 func (c *codec) time(t *time.Time) {
-	micros := int64(0)
-	if !t.IsZero() {
-		micros = t.UnixMicro()
-	}
+	micros := Micros(*t)
 	c.int(&micros)
-	if c.reading && micros != 0 {
-		*t = time.UnixMicro(micros).UTC()
-	}
+	*t = Time(micros)
 }
 
 func (c *codec) text(s *string) {

@@ -26,9 +26,6 @@ type Stored struct {
 	Record Record
 	// Repeated says that it is the earlier one.
 	Repeated bool
-	// JobKeyReused says that this job key is stored with another process instance of the same cluster name: the broker's
-	// data was wiped, or two clusters have the same name. It is false for a repeated record, which was warned about before.
-	JobKeyReused bool
 	// Err is why this entry alone was not stored, although others were: it will not be stored later either.
 	Err error
 }
@@ -122,12 +119,9 @@ func (b *Batch) Place(chain *Chain, nextID func() int64) {
 func (b *Batch) place(e *Entry, result *Stored, chain *Chain, nextID func() int64) {
 	*result = Stored{}
 	for _, r := range b.stored[e.JobKey] {
-		switch {
-		case r.Key == e.Key:
+		if r.Key == e.Key {
 			*result = Stored{Record: *r, Repeated: true}
 			return
-		case r.Cluster == e.Cluster && r.ProcessInstanceKey != e.ProcessInstanceKey:
-			result.JobKeyReused = true
 		}
 	}
 	row := b.claims[e.ClaimID]
@@ -135,7 +129,7 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, nextID func() int6
 		row = &claimRow{}
 	}
 	if row.err != nil {
-		result.Err = fmt.Errorf("claim %s: %w", e.ClaimID, row.err)
+		result.Err = row.err
 		return
 	}
 	r := &result.Record
@@ -167,20 +161,18 @@ func (e *Entry) make(state State, r *Record) (err error) {
 // Fresh returns the new records in the order of their chain.
 func (b *Batch) Fresh() []*Record { return b.fresh }
 
-// Rows returns the claims whose rows change: those that get one, those whose row is written anew, and those that lose it.
-func (b *Batch) Rows() (added, changed, ended []string) {
+// Rows returns the claims whose rows change: those whose row is written, and those that lose it.
+func (b *Batch) Rows() (open, ended []string) {
 	for _, claim := range b.Claims() {
 		switch row := b.claims[claim]; {
 		case !row.changed:
-		case !row.known && !row.state.IsZero():
-			added = append(added, claim)
-		case row.known && !row.state.IsZero():
-			changed = append(changed, claim)
+		case !row.state.IsZero():
+			open = append(open, claim)
 		case row.known:
 			ended = append(ended, claim)
 		}
 	}
-	return added, changed, ended
+	return open, ended
 }
 
 // State returns the state of a claim after the batch.

@@ -1,55 +1,59 @@
 package audit
 
-import "time"
-
-// Cut stands for the oldest records of a chain that were removed: those up to a place, with the hash of the last of them. The chain
-// is checked from there on.
-type Cut struct {
-	Chain     int
-	Through   int64
-	Hash      Hash
-	At        time.Time // when they were removed: UTC, in whole microseconds
-	Signature []byte    // Ed25519, over all of the above
-}
-
-// Purged is what a purge removed of a chain, or would: the records of the places From to Through, none where Through is less.
-type Purged struct {
-	Chain   int   `json:"chain"`
-	From    int64 `json:"from"`
-	Through int64 `json:"through"`
-	// Hash is that of the last of them, Oldest and Newest are when the first and the last was decided.
-	Hash   Hash      `json:"hash"`
-	Oldest time.Time `json:"oldest,omitzero"`
-	Newest time.Time `json:"newest,omitzero"`
-	// Held is what keeps the record behind them, although it is old enough too; empty where nothing does.
-	Held Hold `json:"held,omitempty"`
-}
-
-// Hold is what keeps a record from being purged.
-type Hold string
-
-// The holds: the record's event is not published, or a claim is open since before the next record.
-const (
-	HeldByOutbox Hold = "outbox"
-	HeldByClaim  Hold = "open claim"
+import (
+	"context"
+	"time"
 )
 
-// Cut signs what stands for the removed records.
-func (s *Secret) Cut(p Purged, at time.Time) Cut {
-	c := Cut{Chain: p.Chain, Through: p.Through, Hash: p.Hash, At: at.UTC().Truncate(time.Microsecond)}
-	c.Signature = s.sign(c.message())
-	return c
+// Purged is what a purge removed of a chain, or would: its first records, as many as Records, up to a place.
+type Purged struct {
+	Chain   int   `json:"chain"`
+	Records int64 `json:"records"`
+	Through int64 `json:"through"`
+	// Hash is that of the last of them.
+	Hash Hash `json:"hash"`
 }
 
-// CheckCut reports whether the cut was signed with this key and not changed since.
-func (p Public) CheckCut(c Cut) bool { return p.check(c.message(), c.Signature) }
-
-func (c Cut) message() []byte {
-	return signed("cut v1", c.Hash, int64(c.Chain), c.Through, c.At.UnixMicro())
+// Hold is what keeps records that are old enough to be removed. Its zero value is nothing.
+type Hold struct {
+	// From is when the first record was decided that stays, in UTC.
+	From time.Time `json:"from"`
+	// ClaimID is the claim that is open since then; empty where events wait to be published.
+	ClaimID string `json:"claimId,omitempty"`
 }
 
-// Cutoff is the time before which records may be removed that are kept for so many months: the first day of the month, in UTC,
-// that lies so many months before now.
+// outOfOrder is how far the times of records may be out of the order in which their events are published: the clocks of
+// two replicas differ.
+const outOfOrder = 24 * time.Hour
+
+// Purge removes from a store what was decided before a time, and leaves a signed cut a chain. The first record that stays
+// keeps all behind it in its chain: one that is too young, was decided since an open claim began, or since an event waits
+// to be published. With dry it only tells what it would remove.
+func Purge(ctx context.Context, store Store, before time.Time, dry bool) (removed []Purged, held Hold, err error) {
+	limit := before
+	err = store.Open(ctx, func(claimID string, state *State) error {
+		if state.Opened.Before(limit) {
+			limit = state.Opened
+			held = Hold{limit, claimID}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, Hold{}, err
+	}
+	waiting, oldest, err := store.Backlog(ctx)
+	if err != nil {
+		return nil, Hold{}, err
+	}
+	if oldest = oldest.Add(-outOfOrder); waiting > 0 && oldest.Before(limit) {
+		limit, held = oldest, Hold{From: oldest}
+	}
+	removed, err = store.Purge(ctx, limit, dry)
+	return removed, held, err
+}
+
+// Cutoff is the time before which records may be removed that are kept for so many months: the first day of the month,
+// in UTC, that lies so many months before now.
 func Cutoff(now time.Time, months int) time.Time {
 	now = now.UTC()
 	return time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)

@@ -190,18 +190,23 @@ func (s *Secret) SealState(claimID string, state *State) []byte {
 	return append(b, sum[:]...)
 }
 
+// ErrRow says that the row of a claim is not what the worker wrote.
+var ErrRow = errors.New("its row in the audit store was changed by hand, is another claim's, or is damaged; worker audit verify shows what its records say")
+
 // ReadState reads what [Secret.SealState] wrote. Without a secret it does not check the keyed hash: a person who may only
 // read the store has no key, and `worker audit verify` compares the rows with the records.
-func (s *Secret) ReadState(claimID string, row []byte) (State, error) {
-	n := len(row) - len(Key{}.Inputs)
-	if n < 0 {
-		return State{}, errState
-	}
+func (s *Secret) ReadState(claimID string, row []byte) (state State, err error) {
+	n := max(len(row)-len(Key{}.Inputs), 0)
+	ok := true
 	if s != nil {
 		sum := keyed(&s.rows, append(appendText(make([]byte, 0, 256), claimID), row[:n]...))
-		if !hmac.Equal(sum[:], row[n:]) {
-			return State{}, errors.New("its row in the audit store was changed by hand, or put there from another claim; worker audit verify shows what its records say")
-		}
+		ok = hmac.Equal(sum[:], row[n:])
 	}
-	return readState(row[:n])
+	if ok {
+		state, ok = readState(row[:n])
+	}
+	if !ok {
+		return State{}, fmt.Errorf("claim %s: %w", claimID, ErrRow)
+	}
+	return state, nil
 }

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -294,17 +293,12 @@ func (s *State) bytes() []byte {
 	return c.b
 }
 
-var errState = errors.New("the row of the claim cannot be read: it was written by another version, or damaged")
-
 // readState is the inverse of bytes.
-func readState(b []byte) (s State, err error) {
+func readState(b []byte) (s State, ok bool) {
 	if len(b) == 0 || b[0] != stateVersion {
-		return State{}, errState
+		return State{}, false
 	}
 	c := codec{b: b[1:], reading: true}
 	s.fields(&c)
-	if c.bad || len(c.b) > 0 {
-		return State{}, errState
-	}
-	return s, nil
+	return s, !c.bad && len(c.b) == 0
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Store keeps the records: SQLite for one process, PostgreSQL for several. What it returns is complete and in the order
-// of IDs unless said otherwise. Every method may be called by several goroutines; every error is about the store and
-// names it. What visit is given is valid during the call, and visit's error ends a reading and is returned as it is.
+// of IDs unless said otherwise. Every method may be called by several goroutines; every error names the store. What visit
+// is given is valid during the call, and visit's error ends a reading.
 type Store interface {
 	// Append stores the entries, their claims' rows, outbox and signed head in one transaction that is synced to disk when
 	// it returns. An entry whose key is stored already is not stored again: the result is then the stored one. Results are
@@ -23,7 +23,8 @@ type Store interface {
 	// Probe reports whether the store takes writes, by making one.
 	Probe(ctx context.Context) error
 
-	// Open calls visit with each claim that has not ended, in the order of the claims. Those that ended cost nothing.
+	// Open calls visit with each claim that has not ended, in the order of the claims. Those that ended cost nothing. Rows
+	// that cannot be read are left out, and in the end an ErrRow for each of them.
 	Open(ctx context.Context, visit func(claimID string, state *State) error) error
 	// Claim returns what is known of a claim, the zero state where it has ended, and its records as far back as they are kept.
 	Claim(ctx context.Context, claimID string) (State, []Record, error)
@@ -35,13 +36,12 @@ type Store interface {
 
 	// Heads returns the signed end of every chain, and the cut of each that has one. A chain whose head is gone comes with
 	// one that nobody signed: its Signature is empty.
-	Heads(ctx context.Context) ([]Head, []Cut, error)
+	Heads(ctx context.Context) (heads, cuts []Head, err error)
 	// Walk shows the store as it is at one moment. Then it looks for damage that no record shows, such as in what finds a
 	// record, and returns a *BrokenError for the first that it finds.
 	Walk(ctx context.Context, w Walker) error
-	// Purge removes, of each chain, the longest run of its oldest records that were all decided before a time, whose events
-	// are published where events are, and none of which is of a claim that is open; it leaves a signed cut. With dry it
-	// only tells what it would remove. It says of each chain that has records before that time what holds up the rest.
+	// Purge removes, of each chain, the longest run of its oldest records that were all decided before a time, and leaves
+	// a signed cut. With dry it only tells what it would remove. What else must stay, [Purge] knows.
 	Purge(ctx context.Context, before time.Time, dry bool) ([]Purged, error)
 
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
@@ -51,8 +51,8 @@ type Store interface {
 	Unpublished(ctx context.Context, limit int) ([]Record, error)
 	// Published notes that the events of these records are published. One behind a record that is not may come again.
 	Published(ctx context.Context, ids []int64) error
-	// Backlog is how many records wait to be published, and when the first of them was decided; the zero time where
-	// none waits.
+	// Backlog is how many records wait to be published, and when the first of them was decided. Nothing waits in a store
+	// of which no process ever led.
 	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
 
 	Close() error
@@ -78,15 +78,8 @@ var ErrNotLeading = errors.New("another process publishes the events of this sto
 // ErrRefused says that a store is well, but does not take a record for what is in it.
 var ErrRefused = errors.New("the store does not take this record")
 
-// HeldError says that another process holds a store that is for one process only.
-type HeldError struct {
-	Store string // the file
-}
-
-// Error names the file and what to do.
-func (e *HeldError) Error() string {
-	return e.Store + " is in use by another process (fuser -v shows which); SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several"
-}
+// ErrHeld says that another process holds a store that is for one process only.
+var ErrHeld = errors.New("in use by another process (fuser -v shows which); SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several")
 
 // WrongSchema returns the error about a store of another version of the worker, by the versions of the schema that it has and
 // that this worker knows.
@@ -97,9 +90,4 @@ func WrongSchema(has, knows int64) error {
 // WrongKey returns the error about a store that was made with another key, by the IDs of the two.
 func WrongKey(store, given string) error {
 	return fmt.Errorf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", store, given)
-}
-
-// WrongTenant returns the error about a store that was made for another tenant.
-func WrongTenant(store, given string) error {
-	return fmt.Errorf("the audit store was made for the tenant %s, not for %s: set RETRY_TENANT to %[1]s, or name another store by RETRY_DATABASE_URL", store, given)
 }

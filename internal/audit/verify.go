@@ -49,7 +49,8 @@ type Verified struct {
 	Removed int64 `json:"removed"`
 	// Claims is how many rows of open claims are what their records show.
 	Claims int64 `json:"claims"`
-	// Agreed is how many of the known heads were held against the record of their place, or against the cut that ends there. The places of the others are removed.
+	// Agreed is how many of the known heads were held against the record of their place, or against the cut that ends
+	// there. The places of the others are removed.
 	Agreed int `json:"agreedHeads"`
 	// Heads are the signed ends, one for each chain.
 	Heads []Head `json:"heads"`
@@ -59,7 +60,7 @@ type Verified struct {
 type Walker interface {
 	// Ends is called first, with what [Store.Heads] returns; Record is then called for each record, and Row for each claim
 	// that is open, with the error of a row that cannot be read. An error ends the walk.
-	Ends(heads []Head, cuts []Cut) error
+	Ends(heads, cuts []Head) error
 	Record(r *Record) error
 	Row(claimID string, state *State, err error) error
 }
@@ -84,6 +85,9 @@ func Verify(ctx context.Context, store walked, public Public, known []Head) (Ver
 	if err == nil {
 		err = c.noneMissing()
 	}
+	if err == nil {
+		c.Agreed -= len(c.chains) // their own heads
+	}
 	return c.Verified, err
 }
 
@@ -103,8 +107,8 @@ type check struct {
 type chainCheck struct {
 	*Chain
 
-	head  Head
-	known map[int64][]Head // by place; a trail that was put back and went on has two of one
+	records int64            // by the signed head
+	heads   map[int64][]Head // its own and those known, by place; a trail that was put back and went on has two of one
 }
 
 // claimCheck is what the records say of a claim.
@@ -116,52 +120,41 @@ type claimCheck struct {
 }
 
 // Ends implements [Walker].
-func (c *check) Ends(heads []Head, cuts []Cut) error {
+func (c *check) Ends(heads, cuts []Head) error {
 	c.Heads, c.cut = heads, len(cuts) > 0
 	for _, h := range heads {
-		if err := c.begin(h, cuts); err != nil {
-			return err
+		switch {
+		case len(h.Signature) == 0:
+			return &BrokenError{Chain: h.Chain, Why: "its signed head is gone, and with it what shows how many records there were"}
+		case !c.public.CheckHead(h):
+			return &BrokenError{Chain: h.Chain, Why: "its head was not signed with this key: the chain was made anew, or the key is another one"}
 		}
+		c.chains[h.Chain] = &chainCheck{Chain: NewChain(h.Chain), records: h.Seq, heads: map[int64][]Head{h.Seq: {h}}}
+	}
+	for _, cut := range cuts {
+		of := c.chains[cut.Chain]
+		if of == nil || !c.public.CheckCut(cut) {
+			return &BrokenError{Chain: cut.Chain, Seq: cut.Seq, Why: "the cut that stands for the records up to here was not signed with this key"}
+		}
+		c.Removed += cut.Seq
+		of.Chain = ChainAt(cut)
 	}
 	for _, k := range c.known {
-		of := c.chains[k.Chain]
+		of, at := c.chains[k.Chain], k.At.Format(time.RFC3339)
 		switch {
 		case !c.public.CheckHead(k):
 			return fmt.Errorf("known heads: the one of chain %d, record %d, from %s was not signed with this key: it is another store's, or was changed; the trail itself is not found broken",
-				k.Chain, k.Seq, k.At.Format(time.RFC3339))
+				k.Chain, k.Seq, at)
 		case of == nil:
-			return &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, k.At.Format(time.RFC3339))}
+			return &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, at)}
 		}
-		of.known[k.Seq] = append(of.known[k.Seq], k)
+		of.heads[k.Seq] = append(of.heads[k.Seq], k)
 	}
 	for _, of := range c.chains {
-		if err := c.compare(of, nil); err != nil {
+		if err := c.compare(of); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// begin sets a chain to where the checking starts: at its beginning, or behind the cut.
-func (c *check) begin(h Head, cuts []Cut) error {
-	switch {
-	case len(h.Signature) == 0:
-		return &BrokenError{Chain: h.Chain, Why: "its signed head is gone, and with it what shows how many records there were"}
-	case !c.public.CheckHead(h):
-		return &BrokenError{Chain: h.Chain, Why: "its head was not signed with this key: the chain was made anew, or the key is another one"}
-	}
-	of := &chainCheck{Chain: NewChain(h.Chain), head: h, known: map[int64][]Head{}}
-	for _, cut := range cuts {
-		switch {
-		case cut.Chain != h.Chain:
-		case !c.public.CheckCut(cut):
-			return &BrokenError{Chain: h.Chain, Seq: cut.Through, Why: "the cut that stands for the records up to here was not signed with this key"}
-		default:
-			c.Removed += cut.Through
-			of.Chain = ChainAt(cut.Chain, cut.Through, cut.Hash)
-		}
-	}
-	c.chains[h.Chain] = of
 	return nil
 }
 
@@ -171,9 +164,9 @@ func (c *check) Record(r *Record) error {
 	if of == nil {
 		return broken(r, "added: there is no such chain")
 	}
-	switch want := of.Seq() + 1; {
-	case r.Seq > of.head.Seq && want > of.head.Seq:
-		return broken(r, fmt.Sprintf("added: the signed head has %d records", of.head.Seq))
+	switch want := of.Seq + 1; {
+	case r.Seq > of.records && want > of.records:
+		return broken(r, fmt.Sprintf("added: the signed head has %d records", of.records))
 	case r.Seq < want:
 		return broken(r, "added: the chain begins behind it")
 	case r.Seq != want:
@@ -182,29 +175,25 @@ func (c *check) Record(r *Record) error {
 		return broken(r, "changed, or moved here from another place")
 	}
 	c.Records++
-	if err := c.compare(of, r); err != nil {
+	if err := c.compare(of); err != nil {
 		return err
 	}
 	return c.fold(r)
 }
 
-func broken(r *Record, why string) error {
-	return &BrokenError{Chain: r.Chain, Seq: r.Seq, ID: r.ID, Kind: r.Kind, ClaimID: r.ClaimID, At: r.At, Why: why}
-}
-
-// compare holds the place that a chain has reached against known heads of that place.
-func (c *check) compare(of *chainCheck, r *Record) error {
-	for _, k := range of.known[of.Seq()] {
-		if k.Hash != of.Last() {
-			why := fmt.Sprintf("its hash is not that of the head known from %s", k.At.Format(time.RFC3339))
-			if r == nil {
-				return &BrokenError{Chain: k.Chain, Seq: k.Seq, Why: why}
-			}
-			return broken(r, why)
+// compare holds the place that a chain has reached against the heads of that place.
+func (c *check) compare(of *chainCheck) error {
+	for _, h := range of.heads[of.Seq] {
+		if h.Hash != of.Last {
+			return &BrokenError{Chain: h.Chain, Seq: h.Seq, Why: fmt.Sprintf("its hash is not that of the head signed for %s", h.At.Format(time.RFC3339))}
 		}
 		c.Agreed++
 	}
 	return nil
+}
+
+func broken(r *Record, why string) error {
+	return &BrokenError{Chain: r.Chain, Seq: r.Seq, ID: r.ID, Kind: r.Kind, ClaimID: r.ClaimID, At: r.At, Why: why}
 }
 
 // fold adds a record to what is known of its claim, and checks that it names the one before.
@@ -256,24 +245,17 @@ func (c *check) Row(claimID string, state *State, err error) error {
 	return nil
 }
 
-// end checks that each chain has come to its end.
+// end checks that each chain has come to its end, and to that of each head.
 func (c *check) end() error {
 	if c.walked {
 		return nil
 	}
 	c.walked = true
-	for _, h := range c.Heads {
-		of := c.chains[h.Chain]
-		last := of.Seq()
-		switch {
-		case last < h.Seq:
-			return &BrokenError{Chain: h.Chain, Seq: last + 1, Why: fmt.Sprintf("removed: the signed head has %d records", h.Seq)}
-		case of.Last() != h.Hash:
-			return &BrokenError{Chain: h.Chain, Seq: last, Why: "its hash is not that of the signed head"}
-		}
-		for seq, all := range of.known {
-			if seq > last {
-				return &BrokenError{Chain: h.Chain, Seq: last + 1, Why: fmt.Sprintf("removed: the chain had %d records at %s", seq, all[0].At.Format(time.RFC3339))}
+	for _, of := range c.chains {
+		for seq, all := range of.heads {
+			if seq > of.Seq {
+				why := fmt.Sprintf("removed: a head signed for %s has %d records", all[0].At.Format(time.RFC3339), seq)
+				return &BrokenError{Chain: of.Number, Seq: of.Seq + 1, Why: why}
 			}
 		}
 	}

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // the one before.
 func storeOf(t *testing.T, records ...audit.Record) audit.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), audittest.Secret(t), sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), audittest.Key(audittest.Secret(t)))
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, s.Close()) })
 	for i := range records {

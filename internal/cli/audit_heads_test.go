@@ -23,7 +23,7 @@ func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 	write(t, file, kept)
 	a.must(t, "audit", "purge", "--before", "2021-01-01", "--yes") // the cut ends at the third record
 	a.prints(t, []string{"audit", "verify", "--heads", file}, "15 known heads agreed with it.\n2 known heads not compared: the record of that place is removed.\n")
-	archived(t, nil).fails(t, 1, "worker: known heads: the one of chain 1, record 1", "audit", "verify", "--heads", file) // another store, not a broken one
+	archived(t, nil).fails(t, 1, "known heads: the one of chain 1, record 1", "audit", "verify", "--heads", file) // another store, not a broken one
 }
 
 func TestHeadsInEventsRevealARolledBackStore(t *testing.T) {
@@ -36,9 +36,9 @@ func TestHeadsInEventsRevealARolledBackStore(t *testing.T) {
 		check.Must(t, err)
 		return string(event.JSON) + "\n"
 	}
-	another := event(other, other.Head(audit.ChainAt(1, 99, audit.Hash{}), today)) // many stores may share a queue
+	another := event(other, other.Head(audit.ChainAt(audit.Head{Chain: 1, Seq: 99}), today)) // many stores may share a queue
 	write(t, file, another+event(a.secret, heads...))
 	a.prints(t, []string{"audit", "verify", "--heads", file}, "1 known head agreed with it.")
-	write(t, file, another+event(a.secret, a.secret.Head(audit.ChainAt(1, 20, heads[0].Hash), today)))
-	a.fails(t, 1, "record 15: removed: the chain had 20 records", "audit", "verify", "--heads", file)
+	write(t, file, another+event(a.secret, a.secret.Head(audit.ChainAt(audit.Head{Chain: 1, Seq: 20, Hash: heads[0].Hash}), today)))
+	a.fails(t, 1, "record 15: removed: a head signed for 2026-01-12T10:00:00Z has 20 records", "audit", "verify", "--heads", file)
 }

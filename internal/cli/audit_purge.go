@@ -45,11 +45,10 @@ the tables (PostgreSQL).`,
 			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(time.DateOnly))
 		}
 		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes}
-		err = p.purge(command.Context(), cfg)
-		if err == nil || *yes && len(p.Chains) > 0 { // what was removed is reported, also after an error
-			err = errors.Join(printAnswer(command, p, p.text()), err)
+		if err := p.purge(command.Context(), cfg); err != nil {
+			return err
 		}
-		return err
+		return printAnswer(command, p, p.text())
 	}
 	return withJSON(command, "print one JSON object")
 }
@@ -59,8 +58,9 @@ type purged struct {
 	Before    time.Time `json:"before"`
 	Retention string    `json:"retention"`
 	DryRun    bool      `json:"dryRun"`
-	// Chains are what would go or went of each, none where it names no record.
+	// Chains are what would go or went of each that has such records, and Held is what keeps others.
 	Chains []audit.Purged `json:"chains"`
+	Held   audit.Hold     `json:"held,omitzero"`
 }
 
 // purge removes what may go, or finds out what that is, and notes it.
@@ -75,8 +75,8 @@ func (p *purged) purge(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	chains, err := store.Purge(ctx, p.Before, p.DryRun)
-	p.Chains = append([]audit.Purged{}, chains...) // in JSON a list, even where it is empty
+	chains, held, err := audit.Purge(ctx, store, p.Before, p.DryRun)
+	p.Chains, p.Held = append([]audit.Purged{}, chains...), held // in JSON a list, even where it is empty
 	return errors.Join(err, store.Close())
 }
 
@@ -86,23 +86,19 @@ func (p *purged) text() string {
 	if p.DryRun {
 		did = "Would remove"
 	}
-	removed := false
 	for _, c := range p.Chains {
-		if n := c.Through - c.From + 1; n > 0 {
-			removed = true
-			fmt.Fprintf(&b, "%s %s of chain %d, places %d to %d,\n  decided from %s to %s.\n",
-				did, text.Count(n, "record"), c.Chain, c.From, c.Through, text.Millis(c.Oldest), text.Millis(c.Newest))
-		}
-		switch c.Held {
-		case audit.HeldByOutbox:
-			fmt.Fprintf(&b, "Older records of chain %d stay until their events are published.\n", c.Chain)
-		case audit.HeldByClaim:
-			fmt.Fprintf(&b, "Older records of chain %d stay until claims end that are open since then (worker claims).\n", c.Chain)
-		}
+		fmt.Fprintf(&b, "%s %s of chain %d, up to place %d.\n", did, text.Count(c.Records, "record"), c.Chain, c.Through)
 	}
-	if !removed {
+	if len(p.Chains) == 0 {
 		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(time.DateOnly))
-	} else if p.DryRun {
+	}
+	switch {
+	case p.Held.ClaimID != "":
+		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open since then (worker claims).\n", text.Minute(p.Held.From), p.Held.ClaimID)
+	case !p.Held.From.IsZero():
+		fmt.Fprintf(&b, "What was decided from %s on stays until its events are published.\n", text.Minute(p.Held.From))
+	}
+	if p.DryRun && len(p.Chains) > 0 {
 		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")
 	}
 	return b.String()

@@ -17,7 +17,7 @@ func decade() []audit.Record {
 
 func TestPurgeShowsAndThenRemovesWhatIsOld(t *testing.T) {
 	a := archived(t, decade())
-	const places = " 3 records of chain 1, places 1 to 3,\n  decided from 2020-11-30T10:00:00.000Z to 2020-12-31T23:59:59.999Z.\n"
+	const places = " 3 records of chain 1, up to place 3.\n"
 	for range 2 { // it changes nothing
 		check.Same(t, "Would remove"+places+"Nothing is removed yet: give --yes to remove them.\n", a.must(t, "audit", "purge", "--before", "2021-01-01"), "a dry run")
 	}
@@ -40,11 +40,12 @@ func TestPurgeKeepsUnpublishedRecordsAndSaysSo(t *testing.T) {
 	release, err := store.Lead(t.Context()) // as a worker does that has a queue
 	check.Must(t, err)
 	release()
-	check.Must(t, store.Published(t.Context(), a.ids[:1]))
+	check.Must(t, store.Published(t.Context(), a.ids[:2]))
 	closed(t, store)
-	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1", "Older records of chain 1 stay until their events are published.")
-	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed 1 record of chain 1")
-	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed nothing", "Older records of chain 1 stay")
+	const stays = "What was decided from 2020-12-30T23:59Z on stays until its events are published."
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 2 records of chain 1", stays)
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed 2 records of chain 1")
+	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed nothing", stays)
 }
 
 func TestPurgeKeepsClaimsThatAreOpenAndSaysSo(t *testing.T) {
@@ -52,10 +53,8 @@ func TestPurgeKeepsClaimsThatAreOpenAndSaysSo(t *testing.T) {
 	all[1].Kind = audit.KindRejected
 	a := archived(t, all)
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1",
-		"Older records of chain 1 stay until claims end that are open since then (worker claims).")
-	var got struct{ Chains []audit.Purged }
+		"What was decided from 2020-12-01T10:00Z on stays: claim CLM-2020-2 is open since then (worker claims).")
+	var got struct{ Held audit.Hold }
 	a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01", "--yes")
-	if len(got.Chains) != 1 || got.Chains[0].Held != audit.HeldByClaim {
-		t.Errorf("held by %v", got.Chains)
-	}
+	check.Same(t, "CLM-2020-2", got.Held.ClaimID, "what keeps the rest")
 }

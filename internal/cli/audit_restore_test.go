@@ -76,7 +76,7 @@ func TestFailedRestoreChangesNothing(t *testing.T) {
 		t.Error("the store was changed")
 	}
 	store := a.open(t)
-	a.fails(t, 1, "STORE is in use by another process", "audit", "restore", backup)
+	a.fails(t, 1, "in use by another process", "audit", "restore", backup)
 	closed(t, store)
 	files, err := filepath.Glob(a.path + ".*restor*")
 	if err != nil || len(files) > 0 {

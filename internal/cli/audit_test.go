@@ -49,5 +49,5 @@ func TestOnlyPurgeNeedsTheWorkerStopped(t *testing.T) {
 			t.Errorf("worker %v says nothing", args)
 		}
 	}
-	a.fails(t, 1, `STORE is in use by another process`, "audit", "purge", "--before", "2021-01-01", "--yes")
+	a.fails(t, 1, `STORE: in use by another process`, "audit", "purge", "--before", "2021-01-01", "--yes")
 }

@@ -74,7 +74,7 @@ func check(command *cobra.Command, cfg config.Config, store audit.Store, public 
 	c := &checked{Store: cfg.DatabaseURL.String(), Key: public.ID(), Verified: verified, KnownHeads: len(known)}
 	if broken, is := errors.AsType[*audit.BrokenError](err); is {
 		c.Broken = broken
-		return c, fmt.Errorf("the audit trail at %s is broken: %w", c.Store, err)
+		return c, fmt.Errorf("the audit trail at %s is broken: %w", c.Store, broken)
 	}
 	if err != nil {
 		return nil, err

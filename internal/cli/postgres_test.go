@@ -34,7 +34,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 			t.Errorf("output %q", stdout)
 		}
 	}
-	store, err := postgres.Open(t.Context(), address, a.secret, "")
+	store, err := postgres.Open(t.Context(), address, a.secret)
 	check.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)
@@ -52,7 +52,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 func TestARoleThatOnlyReadsPostgreSQLAnswersEveryQuestion(t *testing.T) {
 	a, owner := onPostgres(t)
 	a.must(t, "migrate")
-	store, err := postgres.Open(t.Context(), owner, a.secret, "")
+	store, err := postgres.Open(t.Context(), owner, a.secret)
 	check.Must(t, err)
 	defer store.Close()
 	a.add(t, store, week()...)

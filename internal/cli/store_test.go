@@ -62,7 +62,7 @@ func archived(t *testing.T, records []audit.Record) *archive {
 // open opens the store as a worker does. The caller closes it.
 func (a *archive) open(t *testing.T) audit.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), a.path, a.secret, sqlite.Options{})
+	store, err := sqlite.Open(t.Context(), a.path, audittest.Key(a.secret))
 	check.Must(t, err)
 	return store
 }

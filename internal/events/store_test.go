@@ -31,15 +31,15 @@ func onBothStores(t *testing.T, test func(t *testing.T, first, second audit.Stor
 		return s
 	}
 	t.Run("SQLite", func(t *testing.T) {
-		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), secret, sqlite.Options{})
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), audittest.Key(secret))
 		store := opened(t, s, err)
 		test(t, store, store)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := devpostgres.Database(t)
-		one, err := postgres.Open(t.Context(), url, secret, "")
+		one, err := postgres.Open(t.Context(), url, secret)
 		first := opened(t, one, err)
-		two, err := postgres.Open(t.Context(), url, secret, "")
+		two, err := postgres.Open(t.Context(), url, secret)
 		test(t, first, opened(t, two, err))
 	})
 }
@@ -57,8 +57,8 @@ func store(t *testing.T, s audit.Store, instance int64, n, rounds int) (stored [
 func empty(t *testing.T, s audit.Store) func() bool {
 	t.Helper()
 	return func() bool {
-		waiting, _, err := s.Backlog(t.Context())
-		return err == nil && waiting == 0
+		waiting, err := s.Unpublished(t.Context(), 1)
+		return err == nil && len(waiting) == 0
 	}
 }
 

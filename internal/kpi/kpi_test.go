@@ -58,7 +58,7 @@ func (e *event) make(s audit.State) audit.Record {
 // storeOf returns a store with stories, told in the order of time.
 func storeOf(t *testing.T, stories ...[]event) audit.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(audittest.MemoryDir(t), "audit.db"), audittest.Secret(t), sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), filepath.Join(audittest.MemoryDir(t), "audit.db"), audittest.Key(audittest.Secret(t)))
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, s.Close()) })
 	all := slices.Concat(stories...)

@@ -233,10 +233,6 @@ func (h *Handler) observe(j *job.Job, e *evaluation, stored *audit.Stored) {
 	if stored.Err != nil {
 		return // the recorder has logged it
 	}
-	if stored.JobKeyReused {
-		h.opt.Logger.Warn("job_key_reused", append(jobFields(j), zap.String("detail",
-			"this job key is known from another process instance; after a broker's data was wiped, give RETRY_CLUSTER_NAME a new name"))...)
-	}
 	switch {
 	case stored.Repeated:
 		h.opt.Observer.Repeated()

@@ -99,9 +99,6 @@ func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, stored *audit.Sto
 	if stored.Err != nil {
 		return // the recorder has logged it
 	}
-	if stored.JobKeyReused {
-		h.log.Warn("job_key_reused", jobFields(j)...)
-	}
 	record := &stored.Record
 	switch {
 	case stored.Repeated:

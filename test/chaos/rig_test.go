@@ -275,9 +275,9 @@ func (r *rig) read(do func(audit.Store) error) {
 	var s audit.Store
 	var err error
 	if path, is := strings.CutPrefix(r.url, "sqlite://"); is {
-		s, err = sqlite.OpenReadOnly(r.Context(), path, "")
+		s, err = sqlite.OpenReadOnly(r.Context(), path, nil)
 	} else {
-		s, err = postgres.OpenReadOnly(r.Context(), r.url, "")
+		s, err = postgres.OpenReadOnly(r.Context(), r.url, nil)
 	}
 	r.must(err)
 	r.must(errors.Join(do(s), s.Close()))

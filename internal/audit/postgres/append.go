@@ -68,7 +68,7 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	}
 	if err := conn.SendBatch(ctx, last).Close(); err != nil {
 		if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
-			err = own(&audit.BrokenError{Chain: head.Chain, Why: "its signed head is behind its records: an earlier one was put back"})
+			err = &audit.BrokenError{Chain: head.Chain, Why: "its signed head is behind its records: an earlier one was put back"}
 		}
 		return nil, err
 	}
@@ -106,7 +106,10 @@ func (t *transaction) first(entries []audit.Entry) *pgx.Batch {
 		return each(rows, func(r *audit.Record) error { t.HasRecord(*r); return nil })
 	})
 	b.Queue(takeChain, chains).Query(func(rows pgx.Rows) (err error) {
-		t.heads, err = pgx.CollectRows(rows, scanHead)
+		t.heads, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (h audit.Head, err error) {
+			err = row.Scan(placeOf(&h)...)
+			return h, err
+		})
 		return err
 	})
 	b.Queue(takeIDs, len(entries)).Query(func(rows pgx.Rows) (err error) {
@@ -119,19 +122,18 @@ func (t *transaction) first(entries []audit.Entry) *pgx.Batch {
 // place makes what is new, and returns the last round trip with the head in it.
 func (t *transaction) place() (*pgx.Batch, audit.Head, error) {
 	if len(t.heads) == 0 {
-		return nil, audit.Head{}, own(&audit.BrokenError{Why: "the signed head of a chain is gone; worker audit verify shows which"})
+		return nil, audit.Head{}, &audit.BrokenError{Why: "the signed head of a chain is gone; worker audit verify shows which"}
 	}
 	if err := t.store.checkHead(t.heads[0]); err != nil {
 		return nil, audit.Head{}, err
 	}
-	chain := audit.ChainAt(t.heads[0].Chain, t.heads[0].Seq, t.heads[0].Hash)
+	chain := audit.ChainAt(t.heads[0])
 	t.Place(chain, func() int64 {
 		id := t.ids[0]
 		t.ids = t.ids[1:]
 		return id
 	})
-	added, changed, ended := t.Rows()
-	open := append(added, changed...)
+	open, ended := t.Rows()
 	states := make([][]byte, len(open))
 	for i, claim := range open {
 		states[i] = t.store.secret.SealState(claim, t.State(claim))
@@ -155,7 +157,7 @@ func (s *store) checkHead(h audit.Head) error {
 	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.secret.Public().CheckHead(h) {
 		return nil
 	}
-	return own(&audit.BrokenError{Chain: h.Chain, Why: "its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it"})
+	return &audit.BrokenError{Chain: h.Chain, Why: "its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it"}
 }
 
 // Probe makes a write: an append of nothing, in the way of nobody. So it fails where that does, such as behind a pooler that

@@ -90,7 +90,7 @@ func newRoles(tb testing.TB, server *devpostgres.Server, super string) database 
 
 func (d database) Open(t *testing.T, key *audit.Secret) (audit.Store, error) {
 	t.Helper()
-	return postgres.Open(t.Context(), d.app, key, "")
+	return postgres.Open(t.Context(), d.app, key)
 }
 
 func (d database) Tamper(t *testing.T, statement string) {
@@ -111,7 +111,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 func open(tb testing.TB, url string, key *audit.Secret) audit.Store {
 	tb.Helper()
-	s, err := postgres.Open(tb.Context(), url, key, "")
+	s, err := postgres.Open(tb.Context(), url, key)
 	check.Must(tb, err)
 	tb.Cleanup(func() { check.Must(tb, s.Close()) })
 	return s

@@ -74,7 +74,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 // The guard is poolTimeout: pgx waits 15 s for the end of a connection whose query was given up.
 func TestAStopBesideDeadConnectionsEndsInTime(t *testing.T) {
 	behind, p := through(t, withTables(t))
-	s, err := postgres.Open(t.Context(), behind, audittest.Secret(t), "")
+	s, err := postgres.Open(t.Context(), behind, audittest.Secret(t))
 	check.Must(t, err)
 	release, err := s.Lead(t.Context())
 	check.Must(t, err)

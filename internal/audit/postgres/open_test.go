@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -32,7 +31,7 @@ func TestAPasswordIsInNoError(t *testing.T) {
 	} {
 		for what, try := range map[string]func() error{
 			"open": func() error {
-				_, err := postgres.Open(t.Context(), dsn, audittest.Secret(t), "")
+				_, err := postgres.Open(t.Context(), dsn, audittest.Secret(t))
 				return err
 			},
 			"migrate": func() error { return postgres.Migrate(t.Context(), dsn) },
@@ -66,7 +65,7 @@ func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			s, err := postgres.Open(t.Context(), address, key, "")
+			s, err := postgres.Open(t.Context(), address, key)
 			if err == nil {
 				err = s.Close()
 			}
@@ -110,35 +109,14 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	}
 }
 
-func TestAStoreOfAnotherTenantIsRefused(t *testing.T) {
-	address, key := withTables(t), audittest.Secret(t)
-	opens := func(tenant string) (writing, reading error) {
-		s, writing := postgres.Open(t.Context(), address, key, tenant)
-		reader, reading := postgres.OpenReadOnly(t.Context(), address, tenant)
-		for _, s := range []audit.Store{s, reader} {
-			if s != nil {
-				check.Must(t, s.Close())
-			}
-		}
-		return writing, reading
-	}
-	for _, tenant := range []string{"sul", "sul", ""} {
-		writing, reading := opens(tenant)
-		check.Must(t, writing, reading)
-	}
-	writing, reading := opens("norte")
-	check.Fails(t, writing, "was made for the tenant sul, not for norte")
-	check.Fails(t, reading, "was made for the tenant sul, not for norte")
-}
-
 func TestReadingOnlyWritesNothing(t *testing.T) {
 	address, key := withTables(t), audittest.Secret(t)
 	appended := audittest.Append(t, open(t, address, key), audittest.Records(0, 3)...)
-	s, err := postgres.OpenReadOnly(t.Context(), address, "")
+	s, err := postgres.OpenReadOnly(t.Context(), address, nil)
 	check.Must(t, err)
 	defer s.Close()
 	audittest.Verify(t, s, key, 3)
-	if would, err := s.Purge(t.Context(), time.Now(), true); err != nil || len(would) != 1 || would[0].Held != audit.HeldByClaim {
+	if would, err := s.Purge(t.Context(), time.Now(), true); err != nil || len(would) != 1 || would[0].Records != 3 {
 		t.Errorf("a dry purge: %+v, %v", would, err)
 	}
 	ids := []int64{appended[0].Record.ID}

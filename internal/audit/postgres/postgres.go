@@ -27,7 +27,7 @@ const chains = 4
 // goroutines. It outlives its connections: after a restart of the server it goes on by itself.
 type store struct {
 	pool   *pgxpool.Pool
-	secret *audit.Secret // nil where the store is read-only
+	secret *audit.Secret // nil where a reader has none
 	name   string        // the server and the database, for errors
 	heads  sync.Map      // the heads that this store wrote last, by chain
 
@@ -36,12 +36,20 @@ type store struct {
 }
 
 // Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
-// database gets its tables, if the role may do that, for this tenant, or for any where that is empty. Without sslmode
-// in the URL a server on another machine must prove itself by TLS.
-//
-// It refuses a store of another version, key or tenant. No error of this package holds a password.
-func Open(ctx context.Context, url string, secret *audit.Secret, tenant string) (audit.Store, error) {
-	config, err := parse(url, secret == nil)
+// database gets its tables, if the role may do that. Without sslmode in the URL a server on another machine must prove
+// itself by TLS. It refuses a store of another version or key. No error of this package holds a password.
+func Open(ctx context.Context, url string, secret *audit.Secret) (audit.Store, error) {
+	return open(ctx, url, secret, false)
+}
+
+// OpenReadOnly opens the store for questions only: it changes nothing, and every write fails. A role that may only read
+// is enough. With a secret it sees rows of claims that were changed by hand.
+func OpenReadOnly(ctx context.Context, url string, secret *audit.Secret) (audit.Store, error) {
+	return open(ctx, url, secret, true)
+}
+
+func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) (audit.Store, error) {
+	config, err := parse(url, readOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -54,23 +62,8 @@ func Open(ctx context.Context, url string, secret *audit.Secret, tenant string) 
 		pool: pool, secret: secret,
 		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
 	}
-	if err := s.prepare(ctx, url, tenant); err != nil {
-		_ = s.Close()
-		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
-	}
-	return s, nil
-}
-
-// OpenReadOnly opens the store of a tenant for questions only, or of any where that is empty: it changes nothing, needs no key, and
-// every write fails. A role that may only read is enough.
-func OpenReadOnly(ctx context.Context, url, tenant string) (audit.Store, error) {
-	return Open(ctx, url, nil, tenant)
-}
-
-// prepare makes the tables where there are none, and settles key and tenant.
-func (s *store) prepare(ctx context.Context, url, tenant string) error {
-	version, err := versionOf(ctx, s.pool)
-	if err == nil && version == 0 && s.secret != nil {
+	version, err := versionOf(ctx, pool)
+	if err == nil && version == 0 && !readOnly {
 		version, err = schemaVersion, Migrate(ctx, url)
 	}
 	if code := sqlstate(err); code == noPrivilege || code == noSchema {
@@ -79,42 +72,35 @@ func (s *store) prepare(ctx context.Context, url, tenant string) error {
 	if err == nil {
 		err = checkVersion(version)
 	}
+	if err == nil && !readOnly {
+		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return s.settle(ctx, tx) })
+	}
+	if err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("audit store %s: %w", s.name, err)
+	}
+	return s, nil
+}
+
+// settle signs the beginnings of a new store's chains, or compares the key with that of an old one.
+func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
+	given := s.secret.Public().ID()
+	made, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given)
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		made := false
-		if s.secret != nil {
-			made, err = s.settle(ctx, tx, "key", s.secret.Public().ID(), audit.WrongKey)
+	if made.RowsAffected() == 0 {
+		var key string
+		if err := tx.QueryRow(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&key); err != nil || key == given {
+			return err
 		}
-		for n := 1; err == nil && made && n <= chains; n++ {
-			head := s.secret.Head(audit.NewChain(n), time.Now())
-			_, err = tx.Exec(ctx, setHead+" AND signature = ''", head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
-		}
-		if err == nil && tenant != "" {
-			_, err = s.settle(ctx, tx, "tenant", tenant, audit.WrongTenant)
-		}
-		return err
-	})
-}
-
-// settle notes what a new store is made with, or compares it with that of an old one. A store to be read is never new.
-func (s *store) settle(ctx context.Context, tx pgx.Tx, name, given string, wrong func(store, given string) error) (made bool, err error) {
-	if s.secret != nil {
-		noted, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, given)
-		if err != nil || noted.RowsAffected() > 0 {
-			return true, err
-		}
+		return audit.WrongKey(key, given)
 	}
-	var stored string
-	err = tx.QueryRow(ctx, "SELECT value FROM meta WHERE name = $1", name).Scan(&stored)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return false, nil
-	case err == nil && stored != given:
-		err = wrong(stored, given)
+	for n := 1; err == nil && n <= chains; n++ {
+		head := s.secret.Head(audit.NewChain(n), time.Now())
+		_, err = tx.Exec(ctx, setHead+" AND signature = ''", head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
 	}
-	return false, err
+	return err
 }
 
 // poolTimeout is how long Close waits for the pool. That waits for 15 s itself for the end of a connection whose query was
@@ -141,24 +127,11 @@ func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if own, ok := errors.AsType[ownError](err); ok {
-		return own.error
-	}
 	switch sqlstate(err) {
 	case "", readOnlyTransaction, adminShutdown, crashShutdown:
 		s.pool.Reset()
 	}
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
-}
-
-// ownError is an error that the store returns as it is: of a visit, or one that its users know.
-type ownError struct{ error }
-
-func own(err error) error {
-	if err == nil {
-		return nil
-	}
-	return ownError{err}
 }
 
 // The SQLSTATEs that mean something to us.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,13 +21,16 @@ type querier interface {
 
 // Open implements [audit.Store].
 func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
+	var unread []error
 	rows, _ := s.pool.Query(ctx, selectRows) // eachRow returns its error
-	return s.wrap("read the open claims", s.eachRow(rows, func(claim string, state *audit.State, err error) error {
+	err := s.eachRow(rows, func(claim string, state *audit.State, err error) error {
 		if err != nil {
-			return fmt.Errorf("claim %s: %w", claim, err)
+			unread = append(unread, err)
+			return nil
 		}
-		return own(visit(claim, state))
-	}))
+		return visit(claim, state)
+	})
+	return s.wrap("read the open claims", errors.Join(append(unread, err)...))
 }
 
 const selectRows = "SELECT claim_id, state FROM claims ORDER BY claim_id"
@@ -99,31 +103,31 @@ func (s *store) Totals(ctx context.Context, from, to time.Time, visit func(*audi
 	rows, _ := s.pool.Query(ctx, `SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60, count(*), sum(attempts), sum(seconds)::bigint
 		FROM records WHERE at >= $1 AND at < $2 GROUP BY 1, 2, 3, 4, 5, 6, 7`, from, to) // ForEachRow returns its error
 	_, err := pgx.ForEachRow(rows, []any{&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds},
-		func() error { return own(visit(&t)) })
+		func() error { return visit(&t) })
 	return s.wrap("count the records", err)
 }
 
 // Heads implements [audit.Store].
-func (s *store) Heads(ctx context.Context) (heads []audit.Head, cuts []audit.Cut, err error) {
-	err = s.snapshot(ctx, func(tx pgx.Tx) error {
-		heads, cuts, err = ends(ctx, tx)
-		return err
-	})
+func (s *store) Heads(ctx context.Context) (heads, cuts []audit.Head, err error) {
+	heads, cuts, err = ends(ctx, s.pool)
 	return heads, cuts, s.wrap("read the heads", err)
 }
 
 // ends returns the heads of all chains that the schema made or that were added, and the cuts.
-func ends(ctx context.Context, tx pgx.Tx) ([]audit.Head, []audit.Cut, error) {
-	rows, _ := tx.Query(ctx, `SELECT chain, coalesce(seq, 0), coalesce(hash, ''), coalesce(at, 'epoch'), coalesce(signature, '')
-		FROM generate_series(1, $1) AS made (chain) FULL JOIN heads USING (chain) ORDER BY chain`, chains) // CollectRows returns its error
-	heads, err := pgx.CollectRows(rows, scanHead)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, _ = tx.Query(ctx, "SELECT chain, through, hash, at, signature FROM cuts ORDER BY chain") // as above
-	cuts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (audit.Cut, error) {
-		h, err := scanHead(row)
-		return audit.Cut{Chain: h.Chain, Through: h.Seq, Hash: h.Hash, At: h.At, Signature: h.Signature}, err
+func ends(ctx context.Context, from querier) (heads, cuts []audit.Head, err error) {
+	rows, _ := from.Query(ctx, `SELECT chain, coalesce(seq, 0), coalesce(hash, ''), coalesce(at, 'epoch'), coalesce(signature, ''), false AS cut
+		FROM generate_series(1, $1) AS made (chain) FULL JOIN heads USING (chain)
+		UNION ALL SELECT chain, seq, hash, at, signature, true FROM cuts ORDER BY cut, chain`, chains) // ForEachRow returns its error
+	var h audit.Head
+	var cut bool
+	_, err = pgx.ForEachRow(rows, append(placeOf(&h), &cut), func() error {
+		if cut {
+			cuts = append(cuts, h)
+		} else {
+			heads = append(heads, h)
+		}
+		h.Signature = nil // the next row's has memory of its own
+		return nil
 	})
 	return heads, cuts, err
 }
@@ -133,7 +137,7 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 	return s.wrap("read all", s.snapshot(ctx, func(tx pgx.Tx) error {
 		heads, cuts, err := ends(ctx, tx)
 		if err == nil {
-			err = own(w.Ends(heads, cuts))
+			err = w.Ends(heads, cuts)
 		}
 		if err == nil {
 			rows, _ := tx.Query(ctx, selectRecords+"ORDER BY id") // each returns its error
@@ -143,7 +147,7 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 			return err
 		}
 		rows, _ := tx.Query(ctx, selectRows) // eachRow returns its error
-		return s.eachRow(rows, func(claim string, state *audit.State, err error) error { return own(w.Row(claim, state, err)) })
+		return s.eachRow(rows, w.Row)
 	}))
 }
 

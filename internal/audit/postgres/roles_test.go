@@ -33,11 +33,11 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 	d := newRoles(t, devpostgres.Shared(t), devpostgres.Database(t))
 	for name, openIt := range map[string]func() error{
 		"for writing": func() error {
-			_, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), "")
+			_, err := postgres.Open(t.Context(), d.app, audittest.Secret(t))
 			return err
 		},
 		"for reading": func() error {
-			_, err := postgres.OpenReadOnly(t.Context(), d.app, "")
+			_, err := postgres.OpenReadOnly(t.Context(), d.app, nil)
 			return err
 		},
 	} {
@@ -52,7 +52,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 func TestMigrateGrantsRightsToALaterRole(t *testing.T) {
 	d := newDatabase(t)
 	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
-	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t), ""); err == nil || !strings.Contains(err.Error(), "worker migrate") {
+	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t)); err == nil || !strings.Contains(err.Error(), "worker migrate") {
 		t.Errorf("opened without rights: %v", err)
 	}
 	check.Must(t, postgres.Migrate(t.Context(), d.owner))
@@ -128,7 +128,7 @@ func TestTheApplicationRoleCannotChangeARecord(t *testing.T) {
 		"INSERT INTO analyze_retry.heads SELECT 5, 0, '', now(), ''",
 		"UPDATE analyze_retry.meta SET value = 'x'",
 		"INSERT INTO analyze_retry.cuts SELECT 1, 1, '', now(), ''",
-		"UPDATE analyze_retry.cuts SET through = 2",
+		"UPDATE analyze_retry.cuts SET seq = 2",
 		"DELETE FROM analyze_retry.cuts",
 		"UPDATE analyze_retry.schema_version SET version = 0",
 	} {

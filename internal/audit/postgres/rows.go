@@ -101,7 +101,7 @@ func each(rows pgx.Rows, visit func(*audit.Record) error) error {
 	for i, c := range columns {
 		into[i] = c.into(&r)
 	}
-	_, err := pgx.ForEachRow(rows, into, func() error { return own(visit(&r)) })
+	_, err := pgx.ForEachRow(rows, into, func() error { return visit(&r) })
 	return err
 }
 
@@ -111,7 +111,7 @@ func collect(rows pgx.Rows) (records []audit.Record, err error) {
 	return records, err
 }
 
-func scanHead(row pgx.CollectableRow) (h audit.Head, err error) {
-	err = row.Scan(&h.Chain, &h.Seq, fixed(h.Hash[:]), &h.At, &h.Signature)
-	return h, err
+// placeOf are where the columns of a signed place are read into.
+func placeOf(h *audit.Head) []any {
+	return []any{&h.Chain, &h.Seq, bytes(h.Hash[:]), &h.At, &h.Signature}
 }

@@ -1,10 +1,9 @@
 -- The tables of a store, and their version. Everything is in the schema analyze_retry, which the search_path names. What the
 -- application role may do with it is in grants.sql.
 CREATE TABLE schema_version (version integer NOT NULL);
-INSERT INTO schema_version VALUES (3);
+INSERT INTO schema_version VALUES (4);
 
--- What belongs to the store as a whole: the key and the tenant that it was made for, and since when its events are published, if
--- they are.
+-- What belongs to the store as a whole: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (
     name  text PRIMARY KEY,
     value text NOT NULL
@@ -73,7 +72,7 @@ CREATE TABLE heads (
 ) WITH (fillfactor = 50);
 CREATE TABLE cuts (
     chain     integer PRIMARY KEY,
-    through   bigint      NOT NULL,
+    seq       bigint      NOT NULL,
     hash      bytea       NOT NULL,
     at        timestamptz NOT NULL,
     signature bytea       NOT NULL

@@ -23,6 +23,9 @@ func Backup(ctx context.Context, path, target string) error {
 
 // copyStore copies a store into a new file, synced, and leaves none where that fails.
 func copyStore(ctx context.Context, path, target string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
 	from, err := openPool(path)
 	if err != nil {
 		return err
@@ -53,63 +56,52 @@ type Restored struct {
 }
 
 // Restore puts a copy of a backup in the place of the store at path, when the copy's trail is found in order. The store that
-// was there is moved aside with its log, never removed. It fails with a [*audit.HeldError] next to a worker, and with a
+// was there is moved aside with its log, never removed. It fails with [audit.ErrHeld] next to a worker, and with a
 // [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
 	done, err = restore(ctx, path, backup, public)
-	if audit.IsBroken(err) {
-		err = fmt.Errorf("the backup is not in order, and nothing was changed: %w", err)
-	}
-	if _, held := errors.AsType[*audit.HeldError](err); err != nil && !held {
+	if err != nil {
 		err = fmt.Errorf("restore the audit store %s from %s: %w", path, backup, err)
 	}
 	return done, err
 }
 
 func restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
-	of, err := os.Stat(backup)
-	if err != nil {
-		return Restored{}, fmt.Errorf("the backup: %w", err)
-	}
-	file, there := path, false
-	is, err := os.Stat(path)
-	switch {
-	case err == nil && os.SameFile(is, of):
-		return Restored{}, errors.New("the backup is the store itself")
-	case err == nil:
-		p, heldErr := hold(path)
-		if heldErr != nil {
-			return Restored{}, heldErr
+	file := path
+	if is, statErr := os.Stat(path); statErr == nil {
+		if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
+			return done, errors.New("the backup is the store itself")
+		}
+		p, err := hold(path)
+		if err != nil {
+			return done, err
 		}
 		defer func() { err = errors.Join(err, p.release()) }()
-		file, there = p.file, true
-	case !errors.Is(err, fs.ErrNotExist):
-		return Restored{}, err
+		file = p.file
 	}
 	now := time.Now().UTC().Format("20060102T150405.000000Z")
-	fresh := file + ".restoring-" + now
+	fresh, aside := file+".restoring-"+now, file+".before-restore-"+now
 	defer os.Remove(fresh) // after the rename there is none
-	if done.Verified, err = checkedCopy(ctx, backup, fresh, public); err != nil {
-		return Restored{}, err
+	if err := copyStore(ctx, backup, fresh); err != nil {
+		return done, err
 	}
-	aside := file + ".before-restore-" + now
-	if there {
+	s, err := OpenReadOnly(ctx, fresh, nil)
+	if err != nil {
+		return done, err
+	}
+	if done.Verified, err = audit.Verify(ctx, s, public, nil); err != nil {
+		err = fmt.Errorf("the backup is not in order, and nothing was changed: %w", err)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return done, err
+	}
+	if err := swap(file, fresh, aside); err != nil {
+		return done, err
+	}
+	if _, err := os.Stat(aside); err == nil {
 		done.Aside = aside
 	}
-	return done, swap(file, fresh, aside)
-}
-
-// checkedCopy copies a backup into a new file and checks it.
-func checkedCopy(ctx context.Context, backup, target string, public audit.Public) (audit.Verified, error) {
-	if err := copyStore(ctx, backup, target); err != nil {
-		return audit.Verified{}, err
-	}
-	s, err := OpenReadOnly(ctx, target, "")
-	if err != nil {
-		return audit.Verified{}, err
-	}
-	v, err := audit.Verify(ctx, s, public, nil)
-	return v, errors.Join(err, s.Close())
+	return done, nil
 }
 
 // swap moves the store and what lies next to it aside, as far as they are there, and the fresh one in its place. The store goes

@@ -41,7 +41,7 @@ func TestABackupDuringWritesIsAWholeTrail(t *testing.T) {
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy is %v, %v; want it for its owner only", info.Mode(), err)
 	}
-	if r, err := OpenReadOnly(t.Context(), target, ""); err != nil || r.Close() != nil {
+	if r, err := OpenReadOnly(t.Context(), target, nil); err != nil || r.Close() != nil {
 		t.Error(err)
 	}
 	if beside, err := filepath.Glob(target + "-*"); err != nil || len(beside) > 0 {
@@ -117,7 +117,7 @@ func TestAnInterruptedRestoreLeavesNoStoreWithoutItsLog(t *testing.T) {
 	if err := swap(f.path, f.path+".fresh", aside); err == nil {
 		t.Fatal("the log was moved over a directory")
 	}
-	if _, err := Open(t.Context(), f.path, secret, Options{}); err == nil || !strings.Contains(err.Error(), "there is a write-ahead log") {
+	if _, err := Open(t.Context(), f.path, audittest.Key(secret)); err == nil || !strings.Contains(err.Error(), "there is a write-ahead log") {
 		t.Errorf("opened with %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 	check.Must(t, audittest.Fill(t.Context(), s, audittest.Records(0, 100)))
 	check.Must(t, copyFile(f.path, left.path), copyFile(f.path+"-wal", left.path+"-wal"))
 	file, log := mustRead(t, left.path), mustRead(t, left.path+"-wal")
-	reader, err := OpenReadOnly(t.Context(), left.path, "")
+	reader, err := OpenReadOnly(t.Context(), left.path, nil)
 	check.Must(t, err)
 	audittest.Verify(t, reader, secret, 100)
 	_, err = reader.Append(t.Context(), audittest.Entries(audittest.Record(0)))
@@ -74,13 +74,13 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 func TestAFileThatIsNoStoreIsRefused(t *testing.T) {
 	f := newFile(t)
 	check.Must(t, os.WriteFile(f.path, []byte(strings.Repeat("no database ", 1000)), 0o600))
-	if s, err := Open(t.Context(), f.path, audittest.Secret(t), Options{}); err == nil {
+	if s, err := Open(t.Context(), f.path, audittest.Key(audittest.Secret(t))); err == nil {
 		t.Error("opened", s)
 	}
-	if s, err := OpenReadOnly(t.Context(), f.path, ""); err == nil {
+	if s, err := OpenReadOnly(t.Context(), f.path, nil); err == nil {
 		t.Error("opened for reading", s)
 	}
-	if _, err := OpenReadOnly(t.Context(), noFile(t).path, ""); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenReadOnly(t.Context(), noFile(t).path, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -93,12 +93,12 @@ func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	check.Must(t, s.Close())
 	for _, meddle := range []string{"DELETE FROM records WHERE seq > 8", "UPDATE heads SET seq = 8, hash = (SELECT hash FROM records WHERE seq = 8)"} {
 		f.Tamper(t, meddle)
-		_, err := Open(t.Context(), f.path, secret, Options{})
+		_, err := Open(t.Context(), f.path, audittest.Key(secret))
 		if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 8 {
 			t.Errorf("%s: opened with %v", meddle, err)
 		}
 	}
-	if reader, err := OpenReadOnly(t.Context(), f.path, ""); err != nil {
+	if reader, err := OpenReadOnly(t.Context(), f.path, nil); err != nil {
 		t.Errorf("it cannot be looked into: %v", err)
 	} else if err := reader.Close(); err != nil {
 		t.Error(err)
@@ -152,13 +152,11 @@ func TestABatchIsStoredAsAWholeOrNotAtAll(t *testing.T) {
 const readOnlyPath = "AUDIT_TEST_READ_ONLY" // names the store to the test's own child
 
 // An auditor's copy lies on a medium that nobody writes to, or belongs to another user.
-func TestAStoreThatMayOnlyBeReadIsRead(t *testing.T) {
+func TestOfAStoreThatMayOnlyBeReadItIsSaidWhatToDo(t *testing.T) {
 	if path := os.Getenv(readOnlyPath); path != "" {
-		r, err := OpenReadOnly(t.Context(), path, "")
+		r, err := OpenReadOnly(t.Context(), path, nil)
 		check.Must(t, err)
-		heads, _, err := r.Heads(t.Context())
-		check.Must(t, err, r.Close())
-		check.Same(t, int64(10), heads[0].Seq, "records")
+		check.Must(t, r.Close())
 		return
 	}
 	s, f, _ := newStore(t)
@@ -169,17 +167,13 @@ func TestAStoreThatMayOnlyBeReadIsRead(t *testing.T) {
 	check.Must(t, copyFile(os.Args[0], program), os.Chmod(program, 0o555), os.Chmod(f.path, 0o444), os.Chmod(dir, 0o555), os.Chmod(filepath.Dir(dir), 0o755))
 	t.Cleanup(func() { check.Must(t, os.Chmod(dir, 0o700)) })
 	read := func() ([]byte, error) {
-		child := exec.CommandContext(t.Context(), program, "-test.run=^TestAStoreThatMayOnlyBeReadIsRead$")
+		child := exec.CommandContext(t.Context(), program, "-test.run=^TestOfAStoreThatMayOnlyBeReadItIsSaidWhatToDo$")
 		child.Env = append(os.Environ(), readOnlyPath+"="+f.path)
 		if os.Getuid() == 0 { // who may write everywhere
 			child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		return child.CombinedOutput()
 	}
-	if said, err := read(); err != nil {
-		t.Errorf("%v\n%s", err, said)
-	}
-	check.Must(t, os.Chmod(dir, 0o755), os.WriteFile(f.path+"-wal", []byte("records that are not in the file"), 0o400), os.Chmod(dir, 0o555))
 	if said, err := read(); err == nil || !bytes.Contains(said, []byte("copy it, with its -wal")) {
 		t.Errorf("%v\n%s", err, said)
 	}

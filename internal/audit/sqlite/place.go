@@ -22,7 +22,7 @@ type place struct {
 }
 
 // hold takes the file until release or the process' end, however that comes, and makes it where it is not there: empty, for its
-// owner only. It fails with a [*audit.HeldError] where another process has it.
+// owner only. It fails with [audit.ErrHeld] where another process has it.
 func hold(path string) (*place, error) {
 	made, err := private(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func hold(path string) (*place, error) {
 		return nil, fmt.Errorf("lock the file: %w", err)
 	}
 	if !held {
-		return nil, &audit.HeldError{Store: path}
+		return nil, audit.ErrHeld
 	}
 	if err := p.note(file); err != nil {
 		return nil, errors.Join(err, p.release())

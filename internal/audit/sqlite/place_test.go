@@ -16,7 +16,7 @@ import (
 func working(t *testing.T) (s *store, path string, secret *audit.Secret) {
 	t.Helper()
 	path, secret = newFile(t).path, audittest.Secret(t)
-	opened, err := Open(t.Context(), path, secret, Options{})
+	opened, err := Open(t.Context(), path, audittest.Key(secret))
 	check.Must(t, err)
 	s = opened.(*store)
 	t.Cleanup(func() { _ = s.Close() }) // a store that is not in its place says so
@@ -118,7 +118,7 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 	s, path, secret := working(t)
 	for n := 100; n < 3000; n += 500 { // the log is checkpointed every four thousand pages
 		check.Must(t, audittest.Fill(t.Context(), s, audittest.Records(n, n+500)))
-		reader, err := OpenReadOnly(t.Context(), path, "")
+		reader, err := OpenReadOnly(t.Context(), path, nil)
 		check.Must(t, err)
 		_, _, err = reader.Heads(t.Context())
 		check.Must(t, err, reader.Close(), file{path}.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)"), s.Probe(t.Context()))
@@ -137,7 +137,7 @@ func TestAFileWithASecondNameIsRefused(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.db")
 	check.Must(t, os.Link(f.path, other))
 	for _, path := range []string{f.path, other} {
-		_, err := Open(t.Context(), path, secret, Options{})
+		_, err := Open(t.Context(), path, audittest.Key(secret))
 		check.Fails(t, err, "has 2 names (hard links)")
 	}
 	check.Must(t, os.Remove(other))
@@ -147,7 +147,7 @@ func TestAFileWithASecondNameIsRefused(t *testing.T) {
 func TestALogWithoutItsStoreIsNotThrownAway(t *testing.T) {
 	f, secret := noFile(t), audittest.Secret(t)
 	check.Must(t, os.WriteFile(f.path+"-wal", []byte("log"), 0o600))
-	_, err := Open(t.Context(), f.path, secret, Options{})
+	_, err := Open(t.Context(), f.path, audittest.Key(secret))
 	check.Fails(t, err, "but no store")
 	if mustRead(t, f.path+"-wal") != "log" {
 		t.Error("it was changed")
@@ -161,10 +161,8 @@ func TestAHeldFileIsHeldByAllItsNames(t *testing.T) {
 	dir, link, hard := filepath.Join(other, "dir"), filepath.Join(other, "file.db"), filepath.Join(other, "hard.db")
 	check.Must(t, os.Symlink(filepath.Dir(path), dir), os.Symlink(path, link), os.Link(path, hard))
 	for _, second := range []string{path, filepath.Join(dir, "audit.db"), link, hard} {
-		_, err := Open(t.Context(), second, secret, Options{})
-		if held, ok := errors.AsType[*audit.HeldError](err); !ok || held.Store != second {
-			t.Errorf("%s is opened with %v", second, err)
-		}
+		_, err := Open(t.Context(), second, audittest.Key(secret))
+		check.Fails(t, err, audit.ErrHeld.Error(), second)
 	}
 	check.Must(t, os.Remove(hard), s.Close())
 	holds(t, path, secret, 100)

@@ -19,9 +19,9 @@ const columns = "seq, at, kind, policy, class, rule, code, course, attempts, sec
 	" claim_id, prev, retry_count, max_retries, next_retry, held_by, decided_by, message, variables, detail, hash"
 
 func recordArgs(args []any, r *audit.Record) []any {
-	return append(args, r.Seq, r.At.UnixMicro(), int64(r.Kind), r.Policy, string(r.Class), r.Rule, r.Code,
+	return append(args, r.Seq, audit.Micros(r.At), int64(r.Kind), r.Policy, string(r.Class), r.Rule, r.Code,
 		int64(r.Course.Flags), int64(r.Course.Attempts), r.Course.Seconds, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs[:],
-		r.ClaimID, r.Prev, int64(r.RetryCount), int64(r.MaxRetries), audit.NextRetrySeconds(r.NextRetryTime), r.HeldBy, r.DecidedBy,
+		r.ClaimID, r.Prev, int64(r.RetryCount), int64(r.MaxRetries), audit.Micros(r.NextRetryTime), r.HeldBy, r.DecidedBy,
 		r.Message, r.Variables, r.Detail, r.Hash[:])
 }
 
@@ -32,15 +32,12 @@ func scan(rows *sql.Rows, r *audit.Record) error {
 	err := rows.Scan(&r.Seq, &at, &r.Kind, &r.Policy, &r.Class, &r.Rule, &r.Code, &r.Course.Flags, &r.Course.Attempts, &r.Course.Seconds,
 		&r.Cluster, &r.JobKey, &r.ProcessInstanceKey, &inputs, &r.ClaimID, &r.Prev, &r.RetryCount, &r.MaxRetries, &next, &r.HeldBy, &r.DecidedBy,
 		&r.Message, &r.Variables, &r.Detail, &hash)
-	r.ID, r.Chain, r.At, r.NextRetryTime = r.Seq, chainNumber, utc(at), audit.NextRetryTime(next)
+	r.ID, r.Chain, r.At, r.NextRetryTime = r.Seq, chainNumber, audit.Time(at), audit.Time(next)
 	if err == nil && (copy(r.Inputs[:], inputs) != len(inputs) || copy(r.Hash[:], hash) != len(hash)) {
 		err = fmt.Errorf("record %d: a hash is too long", r.Seq)
 	}
 	return err
 }
-
-// utc returns a stored time, which is in Unix microseconds.
-func utc(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
 // micros is the least stored time that is not before t.
 func micros(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
@@ -71,24 +68,6 @@ func query(ctx context.Context, from querier, visit func(*sql.Rows) error, text 
 	return visitAll(rows, visit)
 }
 
-// ownError is one of visit's, which is not about the store.
-type ownError struct{ error }
-
-// asked returns a reader's error: visit's own as it is, others with the store's name.
-func (s *store) asked(err error) error {
-	if own, is := errors.AsType[ownError](err); is {
-		return own.error
-	}
-	return s.failed(err)
-}
-
-func own(err error) error {
-	if err == nil {
-		return nil
-	}
-	return ownError{err}
-}
-
 // records calls visit with each record of a query that selects columns.
 func records(ctx context.Context, from querier, visit func(*audit.Record) error, text string, args ...any) error {
 	var r audit.Record
@@ -96,30 +75,37 @@ func records(ctx context.Context, from querier, visit func(*audit.Record) error,
 		if err := scan(rows, &r); err != nil {
 			return err
 		}
-		return own(visit(&r))
+		return visit(&r)
 	}, text, args...)
+}
+
+// scanRow reads a claim's row, and calls visit with it, or with why it cannot be read.
+func scanRow(rows *sql.Rows, secret *audit.Secret, visit func(string, *audit.State, error) error) error {
+	var claim string
+	var row sql.RawBytes
+	if err := rows.Scan(&claim, &row); err != nil {
+		return err
+	}
+	state, err := secret.ReadState(claim, row)
+	return visit(claim, &state, err)
 }
 
 // Open implements [audit.Store].
 func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
-	return s.asked(s.rows(ctx, s.read, func(claim string, state *audit.State, err error) error {
+	var unread []error
+	err := s.rows(ctx, s.read, func(claim string, state *audit.State, err error) error {
 		if err != nil {
-			return fmt.Errorf("claim %s: %w", claim, err)
+			unread = append(unread, err)
+			return nil
 		}
-		return own(visit(claim, state))
-	}))
+		return visit(claim, state)
+	})
+	return s.failed(errors.Join(append(unread, err)...))
 }
 
 func (s *store) rows(ctx context.Context, from querier, visit func(string, *audit.State, error) error) error {
-	return query(ctx, from, func(rows *sql.Rows) error {
-		var claim string
-		var row sql.RawBytes
-		if err := rows.Scan(&claim, &row); err != nil {
-			return err
-		}
-		state, err := s.secret.ReadState(claim, row)
-		return visit(claim, &state, err)
-	}, "SELECT claim_id, state FROM claims ORDER BY claim_id")
+	return query(ctx, from, func(rows *sql.Rows) error { return scanRow(rows, s.secret, visit) },
+		"SELECT claim_id, state FROM claims ORDER BY claim_id")
 }
 
 // selectClaim walks the links of a claim's records, from its last one and from those that no row leads to.
@@ -131,13 +117,14 @@ const selectClaim = `WITH RECURSIVE of(n) AS (
 // Claim implements [audit.Store].
 func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, all []audit.Record, err error) {
 	err = s.snapshot(ctx, func(conn *sql.Conn) error {
-		var row []byte
-		err := conn.QueryRowContext(ctx, "SELECT state FROM claims WHERE claim_id = ?", claimID).Scan(&row)
-		if err == nil {
-			state, err = s.secret.ReadState(claimID, row)
-		}
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("claim %s: %w", claimID, err)
+		err := query(ctx, conn, func(rows *sql.Rows) error {
+			return scanRow(rows, s.secret, func(_ string, found *audit.State, err error) error {
+				state = *found
+				return err
+			})
+		}, "SELECT claim_id, state FROM claims WHERE claim_id = ?", claimID)
+		if err != nil {
+			return err
 		}
 		return records(ctx, conn, func(r *audit.Record) error { all = append(all, *r); return nil }, selectClaim, claimID, state.Tip)
 	})
@@ -146,7 +133,7 @@ func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, a
 
 // Between implements [audit.Store].
 func (s *store) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
-	return s.asked(records(ctx, s.read, visit, "SELECT "+columns+" FROM records WHERE at >= ? AND at < ?"+ofKinds(kinds)+" ORDER BY at, seq", micros(from), micros(to)))
+	return s.failed(records(ctx, s.read, visit, "SELECT "+columns+" FROM records WHERE at >= ? AND at < ?"+ofKinds(kinds)+" ORDER BY at, seq", micros(from), micros(to)))
 }
 
 func ofKinds(kinds []audit.Kind) string {
@@ -169,12 +156,12 @@ const selectTotals = `SELECT kind, policy, class, rule, code, course, (seconds +
 
 // Totals implements [audit.Store].
 func (s *store) Totals(ctx context.Context, from, to time.Time, visit func(*audit.Total) error) error {
-	return s.asked(query(ctx, s.read, func(rows *sql.Rows) error {
+	return s.failed(query(ctx, s.read, func(rows *sql.Rows) error {
 		var t audit.Total
 		if err := rows.Scan(&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds); err != nil {
 			return err
 		}
-		return own(visit(&t))
+		return visit(&t)
 	}, selectTotals, micros(from), micros(to)))
 }
 
@@ -194,39 +181,33 @@ func (s *store) snapshot(ctx context.Context, do func(*sql.Conn) error) error {
 }
 
 // Heads implements [audit.Store].
-func (s *store) Heads(ctx context.Context) ([]audit.Head, []audit.Cut, error) {
-	heads, cuts, err := ends(ctx, s.read)
+func (s *store) Heads(ctx context.Context) (heads, cuts []audit.Head, err error) {
+	heads, cuts, err = ends(ctx, s.read)
 	return heads, cuts, s.failed(err)
 }
 
-const (
-	headColumns = "chain, seq, hash, at, signature"
-	cutColumns  = "chain, through, hash, at, signature"
-)
+// ends returns the only head and the cut, if there is one.
+func ends(ctx context.Context, from querier) (heads, cuts []audit.Head, err error) {
+	heads = []audit.Head{{Chain: chainNumber}}
+	err = marks(ctx, from, func(h audit.Head) { heads[0] = h }, "SELECT * FROM heads")
+	if err == nil {
+		err = marks(ctx, from, func(h audit.Head) { cuts = append(cuts, h) }, "SELECT * FROM cuts")
+	}
+	return heads, cuts, err
+}
 
-func ends(ctx context.Context, from querier) (heads []audit.Head, cuts []audit.Cut, err error) {
-	read := func(chain *int, seq *int64, hash *audit.Hash, at *time.Time, signature *[]byte, text string) error {
-		return query(ctx, from, func(rows *sql.Rows) error {
-			var sum []byte
-			var micros int64
-			err := rows.Scan(chain, seq, &sum, &micros, signature)
-			copy(hash[:], sum)
-			*at = utc(micros)
-			return err
-		}, text)
-	}
-	head := audit.Head{Chain: chainNumber}
-	if err := read(&head.Chain, &head.Seq, &head.Hash, &head.At, &head.Signature, "SELECT "+headColumns+" FROM heads"); err != nil {
-		return nil, nil, err
-	}
-	var cut audit.Cut
-	if err := read(&cut.Chain, &cut.Through, &cut.Hash, &cut.At, &cut.Signature, "SELECT "+cutColumns+" FROM cuts"); err != nil {
-		return nil, nil, err
-	}
-	if cut.Chain != 0 {
-		cuts = append(cuts, cut)
-	}
-	return []audit.Head{head}, cuts, nil
+// marks reads signed places, which have the columns of the tables heads and cuts.
+func marks(ctx context.Context, from querier, visit func(audit.Head), text string) error {
+	return query(ctx, from, func(rows *sql.Rows) error {
+		var h audit.Head
+		var hash []byte
+		var at int64
+		err := rows.Scan(&h.Chain, &h.Seq, &hash, &at, &h.Signature)
+		copy(h.Hash[:], hash)
+		h.At = audit.Time(at)
+		visit(h)
+		return err
+	}, text)
 }
 
 // Walk implements [audit.Store]. At the end SQLite holds every index against its table, and every page and value against its
@@ -234,16 +215,15 @@ func ends(ctx context.Context, from querier) (heads []audit.Head, cuts []audit.C
 func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 	err := s.snapshot(ctx, func(conn *sql.Conn) error {
 		heads, cuts, err := ends(ctx, conn)
-		if err != nil {
-			return err
+		if err == nil {
+			err = w.Ends(heads, cuts)
 		}
-		if err := w.Ends(heads, cuts); err != nil {
-			return own(err)
+		if err == nil {
+			err = records(ctx, conn, w.Record, "SELECT "+columns+" FROM records ORDER BY seq")
 		}
-		if err := records(ctx, conn, w.Record, "SELECT "+columns+" FROM records ORDER BY seq"); err != nil {
-			return err
+		if err == nil {
+			err = s.rows(ctx, conn, w.Row)
 		}
-		err = s.rows(ctx, conn, func(claim string, state *audit.State, err error) error { return own(w.Row(claim, state, err)) })
 		if err != nil {
 			return err
 		}
@@ -251,17 +231,17 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 		if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&finding); err != nil || finding == "ok" {
 			return err
 		}
-		return own(damage(finding))
+		return damage(finding)
 	})
 	// What keeps a record from being read may be damage: SQLITE_ERROR is said of a statement that does not fit the tables, and
 	// the statements are always the same.
 	if fault, is := errors.AsType[*driver.Error](err); is && ctx.Err() == nil {
 		switch fault.Code() & 0xff {
 		case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_ERROR:
-			return damage(fault.Error())
+			err = damage(fault.Error())
 		}
 	}
-	return s.asked(err)
+	return s.failed(err)
 }
 
 func damage(finding string) error {

@@ -1,9 +1,9 @@
 -- The tables of a store, and their version.
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
-INSERT INTO schema_version VALUES (3);
+INSERT INTO schema_version VALUES (4);
 
--- What the store knows about itself: the key and the tenant that it was made for, since when its events are published (if they
--- are), and when it was last probed.
+-- What the store knows about itself: the key that it was made with, since when its events are published (if they are), and
+-- when it was last probed.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -29,7 +29,7 @@ CREATE TABLE records (
     prev                 INTEGER NOT NULL,
     retry_count          INTEGER NOT NULL,
     max_retries          INTEGER NOT NULL,
-    next_retry           INTEGER NOT NULL, -- Unix seconds, 0 for none
+    next_retry           INTEGER NOT NULL, -- Unix microseconds, 0 for none
     held_by              TEXT NOT NULL,
     decided_by           TEXT NOT NULL,
     message              TEXT NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE heads (
 -- What stands for removed records: one row.
 CREATE TABLE cuts (
     chain     INTEGER PRIMARY KEY,
-    through   INTEGER NOT NULL,
+    seq       INTEGER NOT NULL,
     hash      BLOB NOT NULL,
     at        INTEGER NOT NULL, -- Unix microseconds
     signature BLOB NOT NULL
@@ -78,7 +78,7 @@ BEGIN
 END;
 
 CREATE TRIGGER records_are_removed_behind_a_cut_only BEFORE DELETE ON records
-WHEN old.seq > (SELECT coalesce(max(through), 0) FROM cuts)
+WHEN old.seq > (SELECT coalesce(max(seq), 0) FROM cuts)
 BEGIN
     SELECT RAISE(ABORT, 'audit records are removed by purge only, which leaves a signed cut');
 END;

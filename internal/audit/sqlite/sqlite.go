@@ -22,19 +22,10 @@ import (
 // readers is how many questions are answered at the same time.
 const readers = 4
 
-// Options are what a store may be given in addition to its path and key. The zero value is of use.
-type Options struct {
-	// Tenant is the one that a new store is made for. A store of another is refused. Empty for any.
-	Tenant string
-	// Key returns the store's key where Open is given none. It is called when the file is held for this process, so that of
-	// two first starts at once one makes the key. fresh reports that the store has no tables yet.
-	Key func(fresh bool) (*audit.Secret, error)
-}
-
 // store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
 type store struct {
 	path   string
-	secret *audit.Secret // nil where the store is read-only
+	secret *audit.Secret // nil where a reader has none
 
 	read    *sql.DB
 	place   *place        // nil where the store is read-only
@@ -46,86 +37,63 @@ type store struct {
 }
 
 // Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
-// readable for their owner only. It fails with a [*audit.HeldError] where another process has the store, or a
-// [*audit.BrokenError] where the last record is not the one that the signed head names.
-func Open(ctx context.Context, path string, secret *audit.Secret, o Options) (audit.Store, error) {
-	s := &store{path: path, secret: secret, turn: make(chan struct{}, 1)}
-	if err := s.open(ctx, o); err != nil {
+// readable for their owner only. key returns the store's key; it is called when the file is held for this process, so that
+// of two first starts at once one makes the key, and fresh reports that the store has no tables yet.
+//
+// It fails with [audit.ErrHeld] where another process has the store, or a [*audit.BrokenError] where the last record is
+// not the one that the signed head names.
+func Open(ctx context.Context, path string, key func(fresh bool) (*audit.Secret, error)) (audit.Store, error) {
+	s := &store{path: path, turn: make(chan struct{}, 1)}
+	if err := s.open(ctx, key); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *store) open(ctx context.Context, o Options) (err error) {
+func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, error)) (err error) {
 	if s.place, err = hold(s.path); err != nil {
 		return err
 	}
-	if s.secret == nil {
-		if s.secret, err = o.Key(s.place.open[s.place.file].Size() == 0); err != nil {
-			return err
-		}
+	if s.secret, err = key(s.place.open[s.place.file].Size() == 0); err != nil {
+		return err
 	}
 	if err := makeTables(ctx, s.path); err != nil {
 		return err
 	}
-	if s.read, err = openPool(s.path); err != nil {
-		return err
-	}
 	// From here on a reader is connected, so that the log stays while the writer is opened anew.
-	if err := checkVersion(ctx, s.read); err != nil {
+	if err := s.openReader(ctx); err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, s.path, s.secret, o.Tenant); err != nil {
+	if s.writer, err = openWriter(ctx, s.path, s.secret); err != nil {
 		return err
 	}
-	s.stored = s.writer.seq
+	s.stored = s.writer.chain.Seq
 	return s.place.note(s.place.file + "-wal")
 }
 
-// OpenReadOnly opens the store of a tenant for reading, or of any where that is empty, also while a worker writes to it. It takes no
-// lock and changes nothing; the methods that write fail.
-func OpenReadOnly(ctx context.Context, path, tenant string) (audit.Store, error) {
-	s := &store{path: path, turn: make(chan struct{}, 1)}
-	if err := s.openReadOnly(ctx, tenant); err != nil {
+// OpenReadOnly opens the store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
+// methods that write fail. With a secret it sees rows of claims that were changed by hand.
+func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit.Store, error) {
+	s := &store{path: path, secret: secret, turn: make(chan struct{}, 1)}
+	_, err := os.Stat(path)
+	if err == nil {
+		err = s.openReader(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *store) openReadOnly(ctx context.Context, tenant string) (err error) {
-	if _, err := os.Stat(s.path); err != nil {
-		return err
-	}
-	if s.read, err = openPool(s.path); err != nil {
-		return err
-	}
-	if err = checkVersion(ctx, s.read); unwritable(err) {
-		// SQLite writes beside the file in order to read it. Where nothing is there, nobody writes to the store either.
-		if log, statErr := os.Stat(s.path + "-wal"); statErr == nil && log.Size() > 0 {
-			return fmt.Errorf("SQLite must write beside the file in order to read it, and may not: copy it, with its -wal, to a place of your own (%w)", errors.Unwrap(err))
-		}
-		if err = s.read.Close(); err != nil {
-			return err
-		}
-		if s.read, err = openPool(s.path, "immutable=1"); err != nil {
-			return err
-		}
+// openReader opens the connections of the readers.
+func (s *store) openReader(ctx context.Context) (err error) {
+	if s.read, err = openPool(s.path); err == nil {
 		err = checkVersion(ctx, s.read)
 	}
-	if err != nil {
-		return err
-	}
-	stored, err := readMeta(ctx, s.read, metaTenant)
-	if err == nil && stored != "" && tenant != "" && stored != tenant {
-		err = audit.WrongTenant(stored, tenant)
+	if fault, is := errors.AsType[*driver.Error](err); is && (fault.Code()&0xff == lib.SQLITE_CANTOPEN || fault.Code()&0xff == lib.SQLITE_READONLY) {
+		return fmt.Errorf("SQLite must write beside the file in order to read it, and may not: copy it, with its -wal if there is one, to a place of your own (%w)", fault)
 	}
 	return err
-}
-
-// unwritable reports whether SQLite could not make the files that it needs beside the store.
-func unwritable(err error) bool {
-	fault, is := errors.AsType[*driver.Error](err)
-	return is && (fault.Code()&0xff == lib.SQLITE_CANTOPEN || fault.Code()&0xff == lib.SQLITE_READONLY)
 }
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
@@ -167,7 +135,7 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 	case <-ctx.Done():
 		return s.failed(ctx.Err())
 	}
-	if s.secret == nil || s.closed {
+	if s.place == nil || s.closed {
 		return s.failed(errors.New("not open for writing"))
 	}
 	if err := ctx.Err(); err != nil {
@@ -192,7 +160,7 @@ func (s *store) commit(ctx context.Context, do func(context.Context, *writer) er
 	if err := s.place.check(); err != nil {
 		return err
 	}
-	s.stored = s.writer.seq
+	s.stored = s.writer.chain.Seq
 	return nil
 }
 
@@ -201,46 +169,38 @@ func (s *store) reopen(ctx context.Context) error {
 	if err := s.place.check(); err != nil {
 		return err
 	}
-	w, err := openWriter(ctx, s.path, s.secret, "")
+	w, err := openWriter(ctx, s.path, s.secret)
 	if err != nil {
 		return err
 	}
-	if w.seq < s.stored {
+	if w.chain.Seq < s.stored {
 		return errors.Join(fmt.Errorf("what was stored is not in the file any more: it had %d records and has %d: stop this worker and restore a backup (worker audit restore)",
-			s.stored, w.seq), w.close())
+			s.stored, w.chain.Seq), w.close())
 	}
 	s.writer = w
 	return nil
 }
 
-// failed says which store an error is about. A [*audit.HeldError] names the file itself; nil stays nil.
+// failed says which store an error is about; nil stays nil.
 func (s *store) failed(err error) error {
-	if _, held := errors.AsType[*audit.HeldError](err); held || err == nil {
-		return err
+	if err == nil {
+		return nil
 	}
 	return fmt.Errorf("audit store %s: %w", s.path, err)
 }
 
-// source is the driver's name for the file. The parameters are SQLite's own, or pragmas such as "synchronous(FULL)".
-func source(path, mode string, parameters ...string) string {
-	query := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(1000)"}}
-	for _, p := range parameters {
-		if p == "immutable=1" {
-			query.Set("immutable", "1")
-		} else {
-			query.Add("_pragma", p)
-		}
-	}
+// source is the driver's name for the file, with pragmas such as "synchronous(FULL)".
+func source(path, mode string, pragmas ...string) string {
+	query := url.Values{"mode": {mode}, "_pragma": append(pragmas, "busy_timeout(1000)")}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String()
 }
 
-// openPool opens the connections of the readers.
-func openPool(path string, parameters ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", source(path, "ro", parameters...))
-	if err != nil {
-		return nil, err
+// openPool opens connections that read.
+func openPool(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", source(path, "ro"))
+	if err == nil {
+		db.SetMaxOpenConns(readers)
+		db.SetMaxIdleConns(readers)
 	}
-	db.SetMaxOpenConns(readers)
-	db.SetMaxIdleConns(readers)
-	return db, nil
+	return db, err
 }

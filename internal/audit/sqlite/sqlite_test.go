@@ -57,7 +57,7 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 
 func (f file) Open(t *testing.T, secret *audit.Secret) (audit.Store, error) {
 	t.Helper()
-	return Open(t.Context(), f.path, secret, Options{})
+	return Open(t.Context(), f.path, audittest.Key(secret))
 }
 
 func (f file) Tamper(t *testing.T, statement string) {
@@ -95,7 +95,7 @@ func newStore(tb testing.TB) (s *store, f file, secret *audit.Secret) {
 
 func openFile(tb testing.TB, path string, secret *audit.Secret) *store {
 	tb.Helper()
-	s, err := Open(tb.Context(), path, secret, Options{})
+	s, err := Open(tb.Context(), path, audittest.Key(secret))
 	check.Must(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {

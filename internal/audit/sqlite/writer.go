@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,17 +25,15 @@ type writer struct {
 	conn   *sql.Conn
 	stmts  map[string]*sql.Stmt
 	args   []any // of the next statement, reused
-
-	seq  int64
-	last audit.Hash
+	chain  *audit.Chain
 }
 
-// openWriter opens the connection that writes. A new store is noted as one of the tenant.
+// openWriter opens the connection that writes.
 //
 // secure_delete: what a purge removes is to be gone from the file too, and not only from its tables. It must be on all the
 // time, for rows that move within the file leave copies of themselves behind. temp_store: else an insert of many rows
 // journals its pages in a file.
-func openWriter(ctx context.Context, path string, secret *audit.Secret, tenant string) (*writer, error) {
+func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
 	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)",
 		"temp_store(MEMORY)", "wal_autocheckpoint(4000)"))
 	if err != nil {
@@ -42,7 +41,7 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret, tenant s
 	}
 	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
 	if w.conn, err = db.Conn(ctx); err == nil {
-		err = w.load(ctx, tenant)
+		err = w.load(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -71,39 +70,31 @@ func (w *writer) keepLog() {
 
 // load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last one does not
 // name would hide that records were cut off or added.
-func (w *writer) load(ctx context.Context, tenant string) error {
+func (w *writer) load(ctx context.Context) error {
+	given := w.secret.Public().ID()
+	w.chain = audit.NewChain(chainNumber)
 	key, err := readMeta(ctx, w.conn, metaKey)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if key == "" {
-		err := w.transact(ctx, func(ctx context.Context, w *writer) error {
-			chain := audit.NewChain(chainNumber)
-			return errors.Join(w.setMeta(ctx, metaKey, w.secret.Public().ID()), w.setMeta(ctx, metaTenant, tenant), w.setHead(ctx, chain, time.Now()))
+	case key == "":
+		return w.transact(ctx, func(ctx context.Context, w *writer) error {
+			return errors.Join(w.setMeta(ctx, metaKey, given), w.setHead(ctx, time.Now()))
 		})
-		if err != nil {
-			return err
-		}
-	} else if given := w.secret.Public().ID(); key != given {
+	case key != given:
 		return audit.WrongKey(key, given)
 	}
-	if stored, err := readMeta(ctx, w.conn, metaTenant); err != nil || stored != "" && tenant != "" && stored != tenant {
-		return errors.Join(err, audit.WrongTenant(stored, tenant))
-	}
-	w.last = audit.NewChain(chainNumber).Last()
-	var hash []byte
-	err = w.conn.QueryRowContext(ctx, `SELECT seq, hash FROM records UNION ALL SELECT through, hash FROM cuts ORDER BY 1 DESC LIMIT 1`).Scan(&w.seq, &hash)
-	if err == nil {
-		copy(w.last[:], hash)
-	} else if !errors.Is(err, sql.ErrNoRows) {
+	last := func(h audit.Head) { w.chain = audit.ChainAt(h) }
+	err = marks(ctx, w.conn, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
+	if err != nil {
 		return err
 	}
 	heads, _, err := ends(ctx, w.conn)
 	if err != nil {
 		return err
 	}
-	if h := heads[0]; h.Seq != w.seq || h.Hash != w.last || !w.secret.Public().CheckHead(h) {
-		return &audit.BrokenError{Chain: chainNumber, Seq: w.seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
+	if h := heads[0]; h.Seq != w.chain.Seq || h.Hash != w.chain.Last || !w.secret.Public().CheckHead(h) {
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.chain.Seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
 	}
 	return nil
 }
@@ -150,16 +141,15 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 		if err := w.look(ctx, b); err != nil {
 			return err
 		}
-		chain := audit.ChainAt(chainNumber, w.seq, w.last)
-		b.Place(chain, func() int64 { return chain.Seq() + 1 })
-		if len(b.Fresh()) == 0 {
+		b.Place(w.chain, func() int64 { return w.chain.Seq + 1 }) // if the commit fails, the writer is given up
+		fresh := b.Fresh()
+		if len(fresh) == 0 {
 			return nil
 		}
 		if err := w.insert(ctx, b); err != nil {
 			return err
 		}
-		w.seq, w.last = chain.Seq(), chain.Last() // if the commit fails, the writer is given up
-		return w.setHead(ctx, chain, b.Fresh()[len(b.Fresh())-1].At)
+		return w.setHead(ctx, fresh[len(fresh)-1].At)
 	})
 	if err != nil {
 		return nil, refused(err)
@@ -178,59 +168,41 @@ func refused(err error) error {
 	return err
 }
 
-// look reads what is stored of the batch's jobs and claims.
+// look reads what is stored of the batch's jobs and claims. Joins with a table of values, because SQLite would build an
+// index of an IN list each time.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
-	err := each(ctx, w, b.Jobs(), selectJobs, func(rows *sql.Rows) error {
+	err := w.ask(ctx, b.Jobs(), func(rows *sql.Rows) error {
 		var r audit.Record
 		err := scan(rows, &r)
 		b.HasRecord(r)
 		return err
-	})
+	}, "SELECT "+columns+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value")
 	if err != nil {
 		return err
 	}
-	return each(ctx, w, b.Claims(), selectClaims, func(rows *sql.Rows) error {
-		var claim string
-		var row []byte
-		if err := rows.Scan(&claim, &row); err != nil {
-			return err
-		}
-		state, err := w.secret.ReadState(claim, row)
-		b.HasRow(claim, state, err)
-		return nil
-	})
+	return w.ask(ctx, b.Claims(), func(rows *sql.Rows) error {
+		return scanRow(rows, w.secret, func(claim string, state *audit.State, err error) error {
+			b.HasRow(claim, *state, err)
+			return nil
+		})
+	}, "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value")
 }
 
-// each asks about the values, many at a time, and calls visit with each row of the answers. What is left of a statement's
-// values is NULL, which no job and no claim is.
-func each[T any](ctx context.Context, w *writer, values []T, queries map[int]string, visit func(*sql.Rows) error) error {
-	for len(values) > 0 {
-		n := 1
-		for n < len(values) && n < maxRows {
-			n *= 2
-		}
-		args := w.args[:0]
-		for i := range n {
-			if i < len(values) {
-				args = append(args, values[i])
-			} else {
-				args = append(args, nil)
-			}
-		}
-		values, w.args = values[min(n, len(values)):], args
-		stmt, err := w.stmt(ctx, queries[n]) //nolint:sqlclosecheck // as above
-		if err != nil {
-			return err
-		}
-		rows, err := stmt.QueryContext(ctx, args...)
-		if err != nil {
-			return err
-		}
-		if err := visitAll(rows, visit); err != nil {
-			return err
-		}
+// ask asks about values, and calls visit with each row of the answer.
+func (w *writer) ask(ctx context.Context, values any, visit func(*sql.Rows) error, query string) error {
+	list, err := json.Marshal(values)
+	if err != nil {
+		return err
 	}
-	return nil
+	stmt, err := w.stmt(ctx, query) //nolint:sqlclosecheck // close closes all
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(ctx, string(list))
+	if err != nil {
+		return err
+	}
+	return visitAll(rows, visit)
 }
 
 // insert writes what is new.
@@ -239,8 +211,8 @@ func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
 	if err != nil {
 		return err
 	}
-	added, changed, ended := b.Rows()
-	err = write(ctx, w, append(added, changed...), insertClaims, func(args []any, claim string) []any {
+	open, ended := b.Rows()
+	err = write(ctx, w, open, insertClaims, func(args []any, claim string) []any {
 		return append(args, claim, w.secret.SealState(claim, b.State(claim)))
 	})
 	for _, claim := range ended {
@@ -270,39 +242,38 @@ func write[T any](ctx context.Context, w *writer, all []T, queries map[int]strin
 	return nil
 }
 
-func (w *writer) setHead(ctx context.Context, chain *audit.Chain, at time.Time) error {
-	h := w.secret.Head(chain, at)
-	return w.exec(ctx, "INSERT OR REPLACE INTO heads ("+headColumns+") VALUES (?, ?, ?, ?, ?)",
-		h.Chain, h.Seq, h.Hash[:], h.At.UnixMicro(), h.Signature)
+func (w *writer) setHead(ctx context.Context, at time.Time) error {
+	return w.setMark(ctx, "heads", w.secret.Head(w.chain, at))
+}
+
+func (w *writer) setMark(ctx context.Context, table string, h audit.Head) error {
+	return w.exec(ctx, "INSERT OR REPLACE INTO "+table+" VALUES (?, ?, ?, ?, ?)", h.Chain, h.Seq, h.Hash[:], audit.Micros(h.At), h.Signature)
 }
 
 // maxRows is the most rows of one statement. Statements are prepared for its powers of two only: many rows at a time cost
 // two thirds of one at a time.
 const maxRows = 64
 
-// repeated returns a statement for each power of two of rows that there may be.
-func repeated(head, row, tail string) map[int]string {
+// repeated returns an INSERT for each power of two of rows that there may be.
+func repeated(table, columns, tail string) map[int]string {
+	row := ", (" + strings.Repeat(",?", strings.Count(columns, ",")+1)[1:] + ")"
 	texts := map[int]string{}
 	for n := 1; n <= maxRows; n *= 2 {
-		texts[n] = head + strings.Repeat(", "+row, n)[2:] + tail
+		texts[n] = "INSERT INTO " + table + " (" + columns + ") VALUES " + strings.Repeat(row, n)[2:] + tail
 	}
 	return texts
 }
 
 var (
-	insertRecords = repeated("INSERT INTO records ("+columns+") VALUES ", "("+strings.Repeat(",?", strings.Count(columns, ",")+1)[1:]+")", "")
-	insertClaims  = repeated("INSERT INTO claims (claim_id, state) VALUES ", "(?,?)", " ON CONFLICT DO UPDATE SET state = excluded.state")
-	// Joins with a table of values, because SQLite would build an index of an IN list each time.
-	selectJobs   = repeated("SELECT "+columns+" FROM (VALUES ", "(?)", ") AS asked CROSS JOIN records ON job_key = asked.column1")
-	selectClaims = repeated("SELECT claim_id, state FROM (VALUES ", "(?)", ") AS asked CROSS JOIN claims ON claim_id = asked.column1")
+	insertRecords = repeated("records", columns, "")
+	insertClaims  = repeated("claims", "claim_id, state", " ON CONFLICT DO UPDATE SET state = excluded.state")
 )
 
 // The table meta holds what the store knows about itself, by name.
 const (
-	metaKey    = "key"    // the ID of the store's key
-	metaTenant = "tenant" // the tenant that the store was made for
-	metaProbe  = "probe"  // when the store was probed last
-	metaQueue  = "queue"  // since when the events are published
+	metaKey   = "key"   // the ID of the store's key
+	metaProbe = "probe" // when the store was probed last
+	metaQueue = "queue" // since when the events are published
 )
 
 func (w *writer) setMeta(ctx context.Context, name, value string) error {

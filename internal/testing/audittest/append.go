@@ -14,10 +14,10 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// verdicts says of each result whether it is new, repeated or a reused job key.
+// verdicts says of each result whether it is new or repeated.
 func verdicts(results []audit.Stored) (words []string) {
 	for _, r := range results {
-		words = append(words, map[[2]bool]string{{}: "new", {true}: "repeated", {false, true}: "reused"}[[2]bool{r.Repeated, r.JobKeyReused}])
+		words = append(words, map[bool]string{false: "new", true: "repeated"}[r.Repeated])
 	}
 	return words
 }
@@ -40,7 +40,7 @@ var appendFacts = []fact{
 		results := s.append(t, want...)
 		want[3].At, want[3].NextRetryTime = Record(3).At.Add(1234*time.Microsecond), Record(3).NextRetryTime
 		for i, r := range results {
-			if r.Repeated || r.JobKeyReused || r.Record.ID == 0 || r.Record.Seq == 0 || r.Record.Hash == (audit.Hash{}) {
+			if r.Repeated || r.Record.ID == 0 || r.Record.Seq == 0 || r.Record.Hash == (audit.Hash{}) {
 				t.Errorf("record %d: %+v", i, r)
 			}
 			want[i].ID, want[i].Chain, want[i].Seq, want[i].Hash = r.Record.ID, r.Record.Chain, r.Record.Seq, r.Record.Hash
@@ -87,7 +87,7 @@ var appendFacts = []fact{
 		elsewhere.ProcessInstanceKey, elsewhere.Cluster = 5, "test"
 		corrected.Inputs[0]++
 		results := s.append(t, wiped, twice, elsewhere, wiped, Record(1), corrected)
-		same(t, "results", verdicts(results), []string{"reused", "reused", "new", "repeated", "new", "new"})
+		same(t, "results", verdicts(results), []string{"new", "new", "new", "repeated", "new", "new"})
 		same(t, "the repeated one", results[3].Record, results[0].Record)
 		s.mustVerify(t, 6)
 	}},
@@ -102,7 +102,7 @@ var appendFacts = []fact{
 		wiped.ProcessInstanceKey++
 		last.Inputs[0]++
 		same(t, "results", verdicts(s.append(t, Record(1), many[149], wiped, many[0], last, wiped)),
-			[]string{"new", "repeated", "reused", "repeated", "reused", "repeated"})
+			[]string{"new", "repeated", "new", "repeated", "new", "repeated"})
 		same(t, "the last again", s.append(t, last)[0].Repeated, true)
 		s.mustVerify(t, 153)
 	}},
@@ -221,8 +221,11 @@ var outboxFacts = []fact{
 				t.Errorf("%d wait since %v, %v; want %d since %v", waiting, oldest, err, want, wantOldest)
 			}
 		}
-		backlog(0, time.Time{})
 		results := s.append(t, Records(0, 5)...)
+		backlog(0, time.Time{}) // nobody publishes
+		release, err := s.Lead(t.Context())
+		check.Must(t, err)
+		release()
 		backlog(5, Record(0).At)
 		check.Must(t, s.Published(t.Context(), IDs(results)[:2]))
 		backlog(3, Record(2).At)

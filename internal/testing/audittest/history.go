@@ -59,7 +59,7 @@ func (s *subject) between(t *testing.T, from, to int, kinds ...audit.Kind) (all 
 // walked is a [audit.Walker] that wants nothing but records.
 type walked func(*audit.Record) error
 
-func (walked) Ends([]audit.Head, []audit.Cut) error          { return nil }
+func (walked) Ends([]audit.Head, []audit.Head) error         { return nil }
 func (w walked) Record(r *audit.Record) error                { return w(r) }
 func (walked) Row(_ string, _ *audit.State, err error) error { return err }
 

@@ -8,35 +8,33 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// expired returns what may be removed of the only chain that has records.
-func (s *subject) expired(t *testing.T, before time.Time) []audit.Purged {
+// expired returns what may be removed of the only chain that has records, and what keeps the rest.
+func (s *subject) expired(t *testing.T, before time.Time) ([]audit.Purged, audit.Hold) {
 	t.Helper()
-	all, err := s.Purge(t.Context(), before, true)
+	all, held, err := audit.Purge(t.Context(), s.Store, before, true)
 	check.Must(t, err)
-	return all
+	return all, held
 }
 
 // purge removes what was decided before a time, which must be so many records.
-func (s *subject) purge(t *testing.T, before time.Time, records int64) {
+func (s *subject) purge(t *testing.T, before time.Time, records int64) (held audit.Hold) {
 	t.Helper()
-	would := s.expired(t, before)
-	all, err := s.database.Purger(t, s.Store, s.secret).Purge(t.Context(), before, false)
+	would, _ := s.expired(t, before)
+	all, held, err := audit.Purge(t.Context(), s.database.Purger(t, s.Store, s.secret), before, false)
 	check.Must(t, err)
 	same(t, "what was removed, and what would be", all, would)
 	var n int64
 	for _, p := range all {
-		n += max(p.Through-p.From+1, 0)
+		n += p.Records
 	}
-	same(t, "how many records from before "+before.Format(time.TimeOnly)+" go", n, records)
+	same(t, "how many records from before "+before.Format(time.DateTime)+" go", n, records)
+	return held
 }
 
 var purgeFacts = []fact{
 	{"no record of a claim that is open is removed, nor what came after it", func(t *testing.T, s *subject) {
 		s.append(t, story(step{"ended", audit.KindRetry}, step{"ended", audit.KindSubmitted}, step{"open", audit.KindRetry}, step{"late", audit.KindSubmitted}, step{"open", audit.KindRetry})...)
-		s.purge(t, minute(4), 2)
-		if p := s.expired(t, minute(4)); len(p) != 1 || p[0].Held != audit.HeldByClaim {
-			t.Errorf("%+v", p)
-		}
+		same(t, "what keeps the rest", s.purge(t, minute(4), 2), audit.Hold{From: minute(2), ClaimID: "CLM-open-1"})
 		s.mustVerify(t, 3)
 		s.append(t, later(5, story(step{"open", audit.KindSubmitted}))...)
 		s.purge(t, minute(5), 3)
@@ -46,19 +44,23 @@ var purgeFacts = []fact{
 	}},
 	{"records are removed by their time, and one signed cut stands for them", func(t *testing.T, s *subject) {
 		s.append(t, Ended(0, 100)...)
-		same(t, "before the first record", len(s.expired(t, minute(0))), 0)
-		e := s.expired(t, minute(30))
-		if len(e) != 1 || e[0].From != 1 || e[0].Through != 30 || e[0].Oldest != minute(0) || e[0].Newest != minute(29) || e[0].Held != "" {
-			t.Fatalf("%+v", e)
+		none, _ := s.expired(t, minute(0))
+		same(t, "before the first record", len(none), 0)
+		e, held := s.expired(t, minute(30))
+		if len(e) != 1 || e[0].Records != 30 || e[0].Through != 30 || held != (audit.Hold{}) {
+			t.Fatalf("%+v, %+v", e, held)
 		}
 		s.purge(t, minute(30), 30)
 		s.purge(t, minute(50), 20)
 		same(t, "first that is left", s.all(t)[0].At, minute(50))
 		same(t, "how many are known to be removed", s.mustVerify(t, 50).Removed, int64(50))
 		_, cuts, err := s.Heads(t.Context())
-		if err != nil || len(cuts) != 1 || cuts[0].Through != 50 {
-			t.Errorf("cuts: %+v, %v; want one through the 50th", cuts, err)
+		if err != nil || len(cuts) != 1 || cuts[0].Seq != 50 {
+			t.Errorf("cuts: %+v, %v; want one at the 50th", cuts, err)
 		}
+		release, err := s.Lead(t.Context())
+		check.Must(t, err)
+		release()
 		waiting, oldest, err := s.Backlog(t.Context())
 		if err != nil || waiting != 50 || oldest != minute(50) {
 			t.Errorf("%d wait since %v, %v", waiting, oldest, err)
@@ -76,22 +78,22 @@ var purgeFacts = []fact{
 		s.append(t, Ended(10, 20)...)
 		same(t, "how many are known to be removed", s.mustVerify(t, 10).Removed, int64(10))
 	}},
-	{"what is unpublished stays where a process ever led, and all that came after it", func(t *testing.T, s *subject) {
-		all := IDs(s.append(t, Ended(0, 20)...))
+	{"what is unpublished stays where a process ever led, and what was decided up to a day before it", func(t *testing.T, s *subject) {
+		day := func(n int) time.Time { return Start.AddDate(0, 0, n) }
+		records := Ended(0, 20)
+		for i := range records {
+			records[i].At = day(i)
+		}
+		all := IDs(s.append(t, records...))
 		release, err := s.Lead(t.Context())
 		check.Must(t, err)
 		release()
 		s.reopen(t)
-		if e := s.expired(t, minute(10)); len(e) != 1 || e[0].Through != e[0].From-1 || e[0].Held != audit.HeldByOutbox {
-			t.Errorf("nothing is published: %+v", e)
-		}
+		same(t, "what keeps all", s.purge(t, day(10), 0), audit.Hold{From: day(-1)})
 		check.Must(t, s.Published(t.Context(), all[:5]))
-		if e := s.expired(t, minute(10)); e[0].Held != audit.HeldByOutbox {
-			t.Errorf("the sixth is not published: %+v", e)
-		}
-		s.purge(t, minute(10), 5)
+		same(t, "what keeps the rest", s.purge(t, day(10), 4), audit.Hold{From: day(4)})
 		check.Must(t, s.Published(t.Context(), all[5:]))
-		s.purge(t, minute(10), 5)
+		s.purge(t, day(10), 6)
 		s.mustVerify(t, 10)
 	}},
 	{"a record decided late holds up those behind it", func(t *testing.T, s *subject) {
@@ -105,7 +107,7 @@ var purgeFacts = []fact{
 		now := s.head(t)
 		other := now.Hash
 		other[0]++
-		lost := s.secret.Head(audit.ChainAt(now.Chain, now.Seq, other), now.At)
+		lost := s.secret.Head(audit.ChainAt(audit.Head{Chain: now.Chain, Seq: now.Seq, Hash: other}), now.At)
 		s.finds(t, now.Seq, lost, now)
 		s.finds(t, now.Seq, now, lost)
 	}},
@@ -131,7 +133,7 @@ var purgeFacts = []fact{
 		other := Secret(t)
 		mine := s.head(t)
 		for _, chain := range []int{mine.Chain, mine.Chain + 1} {
-			_, err := s.verify(t, mine, other.Head(audit.ChainAt(chain, 2, mine.Hash), mine.At))
+			_, err := s.verify(t, mine, other.Head(audit.ChainAt(audit.Head{Chain: chain, Seq: 2, Hash: mine.Hash}), mine.At))
 			if err == nil || audit.IsBroken(err) {
 				t.Errorf("chain %d: %v", chain, err)
 			}

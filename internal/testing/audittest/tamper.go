@@ -115,7 +115,7 @@ var tamperFacts = []fact{
 			t.Errorf("a known head of the past: %v", err)
 		}
 		known.Hash[0]++
-		known = s.secret.Head(audit.ChainAt(known.Chain, known.Seq, known.Hash), known.At)
+		known = s.secret.Head(audit.ChainAt(known), known.At)
 		s.finds(t, 6, known)
 	}},
 	{"a chain made anew without the key is found", func(t *testing.T, s *subject) {
@@ -130,7 +130,7 @@ var tamperFacts = []fact{
 			s.tamper(t, "UPDATE records SET hash = %s WHERE seq = %d", s.database.Bytes(forged[i].Hash[:]), forged[i].Seq)
 		}
 		s.finds(t, 10) // the old head
-		last := chain.Last()
+		last := chain.Last
 		s.tamper(t, "UPDATE heads SET hash = %s", s.database.Bytes(last[:]))
 		s.finds(t, 0)
 		other := Secret(t)
@@ -178,7 +178,7 @@ var tamperFacts = []fact{
 		fifth := s.all(t)[1]
 		forged := Secret(t).Cut(audit.Purged{Chain: fifth.Chain, Through: 5, Hash: fifth.Hash}, fifth.At)
 		for column, change := range map[string]string{
-			"through": "through + 1", "hash": s.database.Bytes(make([]byte, 32)), "signature": s.database.Bytes(forged.Signature), "at": s.database.Later("at"),
+			"seq": "seq + 1", "hash": s.database.Bytes(make([]byte, 32)), "signature": s.database.Bytes(forged.Signature), "at": s.database.Later("at"),
 		} {
 			s.tamper(t, "UPDATE cuts SET %s = %s", column, change)
 			if _, err := s.verify(t); !audit.IsBroken(err) {
@@ -190,7 +190,7 @@ var tamperFacts = []fact{
 		s.tamper(t, "DROP TABLE untouched")
 		s.tamper(t, "DELETE FROM records WHERE seq <= 5")
 		s.finds(t, 4)
-		s.tamper(t, "UPDATE cuts SET through = 5, hash = %s, signature = %s", s.database.Bytes(forged.Hash[:]), s.database.Bytes(forged.Signature))
+		s.tamper(t, "UPDATE cuts SET seq = 5, hash = %s, signature = %s", s.database.Bytes(forged.Hash[:]), s.database.Bytes(forged.Signature))
 		s.finds(t, 5)
 		s.tamper(t, "DELETE FROM cuts")
 		s.finds(t, 1)

@@ -30,7 +30,7 @@ func (o *Outbox) Append(records ...audit.Record) []audit.Record {
 		o.chain = audit.NewChain(1)
 	}
 	for i := range records {
-		records[i].ID = o.chain.Seq() + 1
+		records[i].ID = o.chain.Seq + 1
 		o.chain.Link(&records[i])
 	}
 	o.waiting = append(o.waiting, records...)

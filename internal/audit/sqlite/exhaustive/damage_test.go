@@ -81,7 +81,8 @@ func newWhole(t *testing.T) whole {
 	}
 	audittest.Append(t, s, audittest.Records(damagedRecords, damagedRecords+5)...)
 	w.records = records[purgedRecords:]
-	audittest.Purge(t, s, audittest.Record(purgedRecords).At)
+	_, err = s.Purge(t.Context(), audittest.Record(purgedRecords).At, false)
+	check.Must(t, err)
 	w.file, w.log = read(t, path), read(t, path+"-wal")
 	w.answers = w.ask(t.Context(), s)
 	w.known, _, err = s.Heads(t.Context())
@@ -167,7 +168,7 @@ const (
 // asWorker opens a store as the worker does, checks it, and asks it everything.
 func (w whole) asWorker(t *testing.T, path string) (outcome, string) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, w.secret, sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), path, audittest.Key(w.secret))
 	if err != nil {
 		return refusedToStart, ""
 	}
@@ -188,7 +189,7 @@ func (w whole) asWorker(t *testing.T, path string) (outcome, string) {
 // asCommand reports whether `worker audit verify` finds a store in order.
 func (w whole) asCommand(t *testing.T, path string) bool {
 	t.Helper()
-	s, err := sqlite.OpenReadOnly(t.Context(), path, "")
+	s, err := sqlite.OpenReadOnly(t.Context(), path, w.secret)
 	if err != nil {
 		return false
 	}

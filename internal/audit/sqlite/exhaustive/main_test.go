@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -17,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, path string, secret *audit.Secret) audit.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, secret, sqlite.Options{})
+	s, err := sqlite.Open(t.Context(), path, audittest.Key(secret))
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, s.Close()) })
 	return s

@@ -73,7 +73,7 @@ func child(path, key string) error {
 
 // session opens the store once. Its checkpoints are those of another connection: the store's own come every 4,000 pages.
 func session(ctx context.Context, path string, secret *audit.Secret, n *int) (err error) {
-	s, err := sqlite.Open(ctx, path, secret, sqlite.Options{})
+	s, err := sqlite.Open(ctx, path, audittest.Key(secret))
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func withoutLogSyncs(events []event) (lax []event) {
 
 // survives opens what the disk has as a worker does, and wants every record that was acknowledged.
 func survives(ctx context.Context, path string, secret *audit.Secret, stored int) error {
-	s, err := sqlite.Open(ctx, path, secret, sqlite.Options{})
+	s, err := sqlite.Open(ctx, path, audittest.Key(secret))
 	if err != nil {
 		return err
 	}
