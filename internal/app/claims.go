@@ -36,8 +36,8 @@ func (a *App) watchClaims(ctx context.Context) {
 // countClaims counts the claims that are open, and those that have ended since it was called before.
 func (a *App) countClaims(ctx context.Context, ended *kpi.Window, now time.Time) error {
 	census, open := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
-	err := a.store.Open(ctx, func(_ string, s *audit.State) error {
-		census.Add(s, now)
+	err := a.store.Open(ctx, func(id string, s *audit.State) error {
+		census.Add(claims.Open(id, s, now))
 		open.AddOpen(s)
 		return nil
 	})

@@ -5,10 +5,10 @@ package claims
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 )
 
 // OpenStandings returns the standings of claims that have not ended.
@@ -27,7 +27,8 @@ func IsOpen(s audit.Standing) bool { return slices.Contains(OpenStandings(), s) 
 // NoPolicy is the policy of a claim about which no policy has decided.
 const NoPolicy = "none"
 
-// Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed.
+// Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed. What it has in
+// common with [audit.Record] bears the same name.
 type Claim struct {
 	ClaimID string         `json:"claimId"`
 	State   audit.Standing `json:"state,omitempty"`
@@ -44,55 +45,46 @@ type Claim struct {
 	// where that is not known.
 	RetryCount int `json:"retryCount"`
 	MaxRetries int `json:"maxRetries,omitempty"`
-	// Kind is the name of the record that shows the state, such as MAX_RETRIES_EXCEEDED.
-	Kind string `json:"kind,omitempty"`
-	// Classification, RuleID and MatchedCode are those of the last error.
-	Classification string `json:"errorClassification,omitempty"`
-	RuleID         string `json:"ruleId,omitempty"`
-	MatchedCode    string `json:"matchedCode,omitempty"`
-	// With is with whom a stopped claim is, where the model says so, and DecidedBy who decided what became of
+	// Kind is that of the record that shows the state.
+	Kind audit.Kind `json:"kind,omitempty"`
+	// Class, Rule and Code are those of the last error.
+	Class string `json:"errorClassification,omitempty"`
+	Rule  string `json:"ruleId,omitempty"`
+	Code  string `json:"matchedCode,omitempty"`
+	// HeldBy is with whom a stopped claim is, where the model says so, and DecidedBy who decided what became of
 	// it.
-	With      string `json:"with,omitempty"`
+	HeldBy    string `json:"with,omitempty"`
 	DecidedBy string `json:"decidedBy,omitempty"`
-	// The key is a text for the sake of JavaScript, as in the events.
-	ProcessInstanceKey string `json:"processInstanceKey,omitempty"`
+
+	ProcessInstanceKey int64 `json:"processInstanceKey,omitempty,string"`
 }
 
-// Age returns how long ago Opened was, 0 where the claim never failed.
-func (c *Claim) Age(now time.Time) time.Duration {
-	if c.Opened.IsZero() {
-		return 0
-	}
-	return max(now.Sub(c.Opened), 0)
-}
+// Age returns how long ago an open claim was opened.
+func (c *Claim) Age(now time.Time) time.Duration { return max(now.Sub(c.Opened), 0) }
 
 // Open returns an open claim as it stands at the time now.
 func Open(claimID string, s *audit.State, now time.Time) Claim {
-	return Claim{
+	c := Claim{
 		ClaimID:            claimID,
 		State:              s.Standing(now),
 		Policy:             cmp.Or(s.Policy, NoPolicy),
-		Since:              since(s, now),
+		Since:              s.At,
 		Opened:             s.Opened,
 		NextRetryTime:      s.Next,
 		RetryCount:         s.RetryCount,
 		MaxRetries:         s.MaxRetries,
-		Kind:               s.Last.String(),
-		Classification:     string(s.Class),
-		RuleID:             s.Rule,
-		MatchedCode:        s.Code,
-		With:               s.HeldBy,
+		Kind:               s.Last,
+		Class:              string(s.Class),
+		Rule:               s.Rule,
+		Code:               s.Code,
+		HeldBy:             s.HeldBy,
 		DecidedBy:          s.DecidedBy,
-		ProcessInstanceKey: strconv.FormatInt(s.ProcessInstanceKey, 10),
+		ProcessInstanceKey: s.ProcessInstanceKey,
 	}
-}
-
-// since returns when an open claim came to stand as it does at the time now.
-func since(s *audit.State, now time.Time) time.Time {
-	if s.Standing(now) == audit.Overdue {
-		return s.Next
+	if c.State == audit.Overdue {
+		c.Since = s.Next
 	}
-	return s.At
+	return c
 }
 
 // Ended returns the claim that a record has ended.
@@ -103,9 +95,9 @@ func Ended(r *audit.Record) Claim {
 		Policy:             cmp.Or(r.Policy, NoPolicy),
 		Since:              r.At,
 		RetryCount:         r.RetryCount,
-		Kind:               r.Kind.String(),
+		Kind:               r.Kind,
 		DecidedBy:          r.DecidedBy,
-		ProcessInstanceKey: strconv.FormatInt(r.ProcessInstanceKey, 10),
+		ProcessInstanceKey: r.ProcessInstanceKey,
 	}
 	if r.Kind == audit.KindAbandoned {
 		c.State = audit.Abandoned
@@ -116,17 +108,59 @@ func Ended(r *audit.Record) Claim {
 	return c
 }
 
-// Known returns a claim as it stands at the time now by what [audit.Store.Claim] says of it, and the record
-// that shows that. There is no such record where nothing is known that says how the claim stands.
-func Known(claimID string, s *audit.State, records []audit.Record, now time.Time) (Claim, *audit.Record) {
+// Known is a claim with the record that shows how it stands, nil where nothing is known that says so, and what
+// that record holds.
+type Known struct {
+	Claim
+
+	Last  *audit.Record  `json:"-"`
+	Facts contract.Facts `json:"-"`
+}
+
+// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it. It fails only where
+// the record cannot be read.
+func Know(claimID string, s *audit.State, records []audit.Record, now time.Time) (k Known, err error) {
+	k.ClaimID = claimID
 	for i := range slices.Backward(records) {
-		switch r := &records[i]; {
-		case r.Kind == audit.KindDecisionRefused: // the claim stands as it stood
-		case !s.IsZero():
-			return Open(claimID, s, now), r
-		case r.Kind.Ends():
-			return Ended(r), r
+		r := &records[i]
+		switch {
+		case r.Kind == audit.KindDecisionRefused || s.IsZero() && !r.Kind.Ends(): // the claim stands as it stood
+			continue
+		case s.IsZero():
+			k.Claim = Ended(r)
+		default:
+			k.Claim = Open(claimID, s, now)
 		}
+		k.Last = r
+		k.Facts, err = r.Facts()
+		return k, err
 	}
-	return Claim{ClaimID: claimID}, nil
+	return k, nil
+}
+
+// Count is how many open claims stand alike.
+type Count struct {
+	Claims int64
+	// Oldest is when the oldest of them was opened, and Longest since when one of them has stood so for the
+	// longest; zero where there is none.
+	Oldest, Longest time.Time
+}
+
+// Census counts open claims by the policy that decided last and by how they stand.
+type Census map[string]map[audit.Standing]Count
+
+// Add counts an open claim.
+func (c Census) Add(one Claim) {
+	if c[one.Policy] == nil {
+		c[one.Policy] = map[audit.Standing]Count{}
+	}
+	n := c[one.Policy][one.State]
+	if n.Claims == 0 || one.Opened.Before(n.Oldest) {
+		n.Oldest = one.Opened
+	}
+	if n.Claims == 0 || one.Since.Before(n.Longest) {
+		n.Longest = one.Since
+	}
+	n.Claims++
+	c[one.Policy][one.State] = n
 }

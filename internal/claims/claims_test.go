@@ -75,7 +75,7 @@ func listed(t *testing.T, s audit.Store, q claims.Query, now time.Time) (lines [
 	all, err := claims.List(t.Context(), s, q, now)
 	check.Must(t, err)
 	for _, c := range all {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s%s", strings.TrimSuffix(strings.TrimPrefix(c.ClaimID, "CLM-"), "-1"), c.State, c.Policy, c.With, c.DecidedBy)))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s%s", strings.TrimSuffix(strings.TrimPrefix(c.ClaimID, "CLM-"), "-1"), c.State, c.Policy, c.HeldBy, c.DecidedBy)))
 	}
 	return lines
 }
@@ -156,8 +156,8 @@ func TestTheCensusCountsStandingsAndAges(t *testing.T) {
 	old, late := record("CLM-old-1", audit.KindRetry, "", ""), record("CLM-old-1", audit.KindExhausted, "", "")
 	old.At, late.At = noon.Add(-30*time.Hour), noon.Add(-time.Hour)
 	s, census := storeOf(t, old, late, record("CLM-new-1", audit.KindExhausted, "", "")), claims.Census{}
-	check.Must(t, s.Open(t.Context(), func(_ string, state *audit.State) error {
-		census.Add(state, noon.Add(time.Hour))
+	check.Must(t, s.Open(t.Context(), func(id string, state *audit.State) error {
+		census.Add(claims.Open(id, state, noon.Add(time.Hour)))
 		return nil
 	}))
 	check.Same(t, claims.Census{"tiss": {audit.Stopped: {Claims: 2, Oldest: old.At, Longest: late.At}}}, census, "census")
@@ -179,10 +179,11 @@ func TestAClaimIsKnownByTheRecordThatShowsHowItStands(t *testing.T) {
 	} {
 		state, records, err := s.Claim(t.Context(), id)
 		check.Must(t, err)
-		c, last := claims.Known(id, &state, records, noon)
+		c, err := claims.Know(id, &state, records, noon)
+		check.Must(t, err)
 		got := "not known"
-		if last != nil {
-			got = fmt.Sprintf("%s by %s", c.State, last.Kind)
+		if c.Last != nil {
+			got = fmt.Sprintf("%s by %s", c.State, c.Last.Kind)
 		}
 		check.Same(t, want, got, "%s", id)
 	}

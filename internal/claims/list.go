@@ -39,7 +39,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	all, open := []Claim{}, map[string]bool{}
 	err := store.Open(ctx, func(id string, s *audit.State) error {
 		open[id] = true
-		if c := Open(id, s, now); q.fits(&c, c.Opened) && c.Age(now) >= q.OlderThan {
+		if c := Open(id, s, now); q.fits(&c) && c.Age(now) >= q.OlderThan {
 			all = append(all, c)
 		}
 		return nil
@@ -47,45 +47,42 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, Older)
+	slices.SortFunc(all, inOrder)
 	if !slices.ContainsFunc(q.States, func(s audit.Standing) bool { return !IsOpen(s) }) {
 		return all, nil
 	}
-	ended, err := ended(ctx, store, q, open, now)
-	return append(all, ended...), err
-}
-
-// Older puts the claim before the other that was opened before it.
-func Older(a, b Claim) int {
-	return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ClaimID, b.ClaimID))
-}
-
-func (q *Query) fits(c *Claim, at time.Time) bool {
-	return slices.Contains(q.States, c.State) && (q.Policy == "" || q.Policy == c.Policy) &&
-		!at.Before(q.From) && at.Before(q.To)
-}
-
-// ended returns the claims that ended and are not open again, in the order of their ends.
-func ended(
-	ctx context.Context, store audit.Store, q Query, open map[string]bool, now time.Time,
-) ([]Claim, error) {
 	if q.From.IsZero() {
-		until := now
+		q.From = now.Add(-endedSpan)
 		if q.To.Before(now) {
-			until = q.To
+			q.From = q.To.Add(-endedSpan)
 		}
-		q.From = until.Add(-endedSpan)
 	}
-	kinds, last := []audit.Kind{audit.KindSubmitted, audit.KindAbandoned}, map[string]Claim{}
-	err := store.Between(ctx, q.From, q.To, kinds, func(r *audit.Record) error {
-		if c := Ended(r); !open[r.ClaimID] && q.fits(&c, c.Since) {
+	last := map[string]Claim{}
+	kinds := []audit.Kind{audit.KindSubmitted, audit.KindAbandoned}
+	err = store.Between(ctx, q.From, q.To, kinds, func(r *audit.Record) error {
+		if c := Ended(r); !open[r.ClaimID] && q.fits(&c) {
 			last[r.ClaimID] = c
 		} else {
 			delete(last, r.ClaimID) // an earlier end is not how the claim stands
 		}
 		return nil
 	})
-	return slices.SortedFunc(maps.Values(last), func(a, b Claim) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ClaimID, b.ClaimID))
-	}), err
+	return append(all, slices.SortedFunc(maps.Values(last), inOrder)...), err
+}
+
+func (q *Query) fits(c *Claim) bool {
+	return slices.Contains(q.States, c.State) && (q.Policy == "" || q.Policy == c.Policy) &&
+		!c.at().Before(q.From) && c.at().Before(q.To)
+}
+
+// at is when an open claim was opened, and when another one ended.
+func (c *Claim) at() time.Time {
+	if IsOpen(c.State) {
+		return c.Opened
+	}
+	return c.Since
+}
+
+func inOrder(a, b Claim) int {
+	return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.ClaimID, b.ClaimID))
 }

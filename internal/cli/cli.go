@@ -84,8 +84,8 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		complain(stderr, "How it is used: %s --help", command.CommandPath())
 		return exitUsage
 	}
-	if fault, ok := errors.AsType[*redrive.FaultError](err); ok {
-		return redriveExits[fault.Fault]
+	if fault, ok := errors.AsType[redrive.Fault](err); ok {
+		return redriveExits[fault]
 	}
 	return exitFailure
 }

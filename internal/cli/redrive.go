@@ -96,7 +96,7 @@ func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
 		return p.Backoff(retry.Request{
 			ClaimID:            c.ClaimID,
 			RetryCount:         c.RetryCount,
-			ProcessInstanceKey: c.Last.ProcessInstanceKey,
+			ProcessInstanceKey: c.ProcessInstanceKey,
 		}), nil
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
 )
@@ -59,13 +60,11 @@ whose path is printed. One of the same name is replaced.`,
 			if r.Policies, err = measure(ctx, cfg, store, within); err != nil {
 				return err
 			}
-			err := store.Open(ctx, func(id string, s *audit.State) error {
-				r.Add(id, s, now)
-				return nil
-			})
+			open, err := claims.List(ctx, store, claims.Query{}, now)
 			if err != nil {
 				return err
 			}
+			r.OpenClaims = report.CountOpen(open, now)
 			if r.Heads, _, err = store.Heads(ctx); err != nil {
 				return err
 			}

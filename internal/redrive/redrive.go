@@ -14,7 +14,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/contract"
 )
 
 const (
@@ -69,7 +68,7 @@ const (
 
 // Claim is a claim, and what became of it. Its JSON form is stable.
 type Claim struct {
-	claims.Claim
+	claims.Known
 	// Advice is that of the claim's last decision; absent where another record came after it.
 	Advice string `json:"advice,omitempty"`
 
@@ -79,26 +78,19 @@ type Claim struct {
 	// Wait is how long the claim waits before it is sent again, as ISO 8601; absent where it is sent at once.
 	Wait string `json:"wait,omitempty"`
 	// Recorded is the kind of the record that confirms it, RecordedAt its time.
-	Recorded   string    `json:"recorded,omitempty"`
-	RecordedAt time.Time `json:"recordedAt,omitzero"`
-	Fault      Fault     `json:"fault,omitempty"`
-	Message    string    `json:"message,omitempty"`
-
-	// Err is why the claim was not sent again, nil where it was. Last is the record that shows how it stands,
-	// nil where there is none, and Facts what that holds.
-	Err   error          `json:"-"`
-	Last  *audit.Record  `json:"-"`
-	Facts contract.Facts `json:"-"`
+	Recorded   audit.Kind `json:"recorded,omitempty"`
+	RecordedAt time.Time  `json:"recordedAt,omitzero"`
+	// Fault and Message say why the claim was not sent again, and Err both in one; absent where it was.
+	Fault   Fault  `json:"fault,omitempty"`
+	Message string `json:"message,omitempty"`
+	Err     error  `json:"-"`
 }
 
-// ends sets the result, and why it is that.
-func (c *Claim) ends(result Result, err error) {
-	c.Result, c.Err = result, err
-	if err != nil {
-		c.Message = err.Error()
-	}
-	if fault, ok := errors.AsType[*FaultError](err); ok {
-		c.Fault, c.Message = fault.Fault, fault.Why
+// ends sets what became of a claim that is not sent again, and why. There is no fault where it was not the claim's.
+func (c *Claim) ends(result Result, fault Fault, why error) {
+	c.Result, c.Fault, c.Message, c.Err = result, fault, why.Error(), why
+	if fault != "" {
+		c.Err = fmt.Errorf("%w: claim %s: %w", fault, c.ClaimID, why)
 	}
 }
 
@@ -115,24 +107,21 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 		order.RedriveWait, order.RetryCount = c.Wait, c.RetryCount+1
 	}
 	if err := r.Send(ctx, claimID, order); err != nil {
-		c.ends(Failed, fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
+		c.ends(Failed, "", fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
 		return c
 	}
 	record, err := r.confirmation(ctx, claimID, order.ID)
 	switch {
 	case err != nil:
-		c.ends(Failed, err)
+		c.ends(Failed, "", err)
 	case record == nil:
-		c.ends(Unconfirmed, &FaultError{
-			InvalidRetryState, claimID,
-			"no record of the order came in time. No process waited for it, or no worker is there to record it: " +
-				"worker history reports whether one came later; look there before you order it once more",
-		})
+		c.ends(Unconfirmed, InvalidRetryState, errors.New(
+			"no record of the order came in time. No process waited for it, or no worker is there to record it: "+
+				"worker history reports whether one came later; look there before you order it once more"))
 	default:
-		c.Recorded, c.RecordedAt = record.Kind.String(), record.At
-		c.ends(Done, nil)
+		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
 		if c.Wait != "" && record.Kind != audit.KindRedriven {
-			c.ends(Failed, errors.New("it was sent again at once, in a new round: its process does not know redriveWait (docs/model.md)"))
+			c.ends(Failed, "", errors.New("it was sent again at once, in a new round: its process does not know redriveWait (docs/model.md)"))
 		}
 	}
 	return c
@@ -180,7 +169,7 @@ func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration,
 		}
 		next = time.After(every)
 		group.Go(func() error {
-			c.ends(NotTried, errors.New("stopped before its turn"))
+			c.ends(NotTried, "", errors.New("stopped before its turn"))
 			if going.Err() == nil {
 				*c = r.One(ctx, c.ClaimID)
 			}

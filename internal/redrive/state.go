@@ -3,6 +3,7 @@ package redrive
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 )
 
-// Fault is a reason for which a claim is not sent again. The names are stable.
+// Fault is a reason for which a claim is not sent again, and an error that [Claim.Err] wraps. The names are stable.
 type Fault string
 
 // The faults.
@@ -23,30 +24,16 @@ const (
 	InvalidRetryState  Fault = "invalid_retry_state"
 )
 
-// FaultError words why a claim is not sent again.
-type FaultError struct {
-	Fault Fault
-	Claim string
-	Why   string
-}
-
-// Error returns the name of the fault, the claim and the reason.
-func (e *FaultError) Error() string {
-	return fmt.Sprintf("%s: claim %s: %s", e.Fault, e.Claim, e.Why)
-}
+// Error returns the name.
+func (f Fault) Error() string { return string(f) }
 
 // Statuses are the words by which claims are chosen: how they wait, or why they are stopped.
 func Statuses() []string { return []string{"exhausted", "permanent", "waiting", "overdue"} }
 
 // Status returns that word for a claim; for others it is the name of the claim's standing.
 func Status(c *claims.Claim) string {
-	switch c.Kind {
-	case audit.KindExhausted.String():
-		return "exhausted"
-	case audit.KindPermanent.String():
-		return "permanent"
-	}
-	return string(c.State)
+	stopped := map[audit.Kind]string{audit.KindExhausted: "exhausted", audit.KindPermanent: "permanent"}
+	return cmp.Or(stopped[c.Kind], string(c.State))
 }
 
 // Filter chooses claims by their last decision. An empty field chooses all.
@@ -57,7 +44,7 @@ type Filter struct {
 
 func (f *Filter) fits(c *claims.Claim) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
-	return (fits(f.Rule, c.RuleID) || strings.EqualFold(f.Rule, c.MatchedCode)) &&
+	return (fits(f.Rule, c.Rule) || strings.EqualFold(f.Rule, c.Code)) &&
 		fits(f.Policy, c.Policy) && fits(f.Status, Status(c))
 }
 
@@ -79,7 +66,7 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 		switch {
 		case c.Result == Failed:
 			return nil, c.Err
-		case c.Last != nil && c.Last.Kind.IsDecision(): // it has not gone on meanwhile
+		case c.Kind.IsDecision(): // it has not gone on meanwhile
 			chosen = append(chosen, c)
 		}
 	}
@@ -91,24 +78,17 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 
 // Look finds out how a claim stands, and whether it may be sent again.
 func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
-	c := Claim{Claim: claims.Claim{ClaimID: claimID}, Result: Planned}
+	c := Claim{Result: Planned}
 	state, records, err := r.Store.Claim(ctx, claimID)
+	if err == nil {
+		c.Known, err = claims.Know(claimID, &state, records, r.Now())
+	}
+	c.ClaimID, c.Advice = claimID, string(c.Facts.RetryDecision.Advice)
 	if err != nil {
-		c.ends(Failed, err)
-		return c
+		c.ends(Failed, "", err)
+	} else if fault, why := r.judge(&c); why != nil {
+		c.ends(Refused, fault, why)
 	}
-	if c.Claim, c.Last = claims.Known(claimID, &state, records, r.Now()); c.Last == nil {
-		c.refuse(JobNotFound, "nothing is known of it: no decision was asked for it, or its retention is over")
-		return c
-	}
-	if c.Facts, err = c.Last.Facts(); err != nil {
-		c.ends(Failed, err)
-		return c
-	}
-	if c.Last.Kind.IsDecision() {
-		c.Advice = string(c.Facts.RetryDecision.Advice)
-	}
-	r.judge(&c)
 	return c
 }
 
@@ -121,36 +101,32 @@ var gone = map[audit.Kind]string{
 	audit.KindAbandoned:   "abandoned%s: its process is over",
 }
 
-// judge refuses a claim that is not to be sent again, and finds how long another one is to wait. A claim can
+// judge returns why a claim is not to be sent again, and finds how long another one is to wait. A claim can
 // keep its schedule only if it is stopped: one that waits does so already.
-func (r *Redriver) judge(c *Claim) {
-	switch kind := c.Last.Kind; {
-	case !kind.IsDecision():
+func (r *Redriver) judge(c *Claim) (Fault, error) {
+	switch {
+	case c.Last == nil:
+		return JobNotFound, errors.New("nothing is known of it: no decision was asked for it, or its retention is over")
+	case !c.Kind.IsDecision():
 		recorded := " at " + c.Last.At.UTC().Format(time.RFC3339)
 		if c.DecidedBy != "" {
 			recorded = " by " + c.DecidedBy + recorded
 		}
-		c.refuse(InvalidRetryState, gone[kind], recorded)
-	case kind == audit.KindExhausted && !r.Force:
-		c.refuse(MaxRetriesExceeded,
-			"its retries are over (%s); --force sends it all the same", c.Facts.RetryReason)
-	case kind == audit.KindPermanent && !r.Force:
-		c.refuse(InvalidRetryState, "its error is permanent (%s): wrong data fails again, "+
+		return InvalidRetryState, fmt.Errorf(gone[c.Kind], recorded)
+	case c.Kind == audit.KindExhausted && !r.Force:
+		return MaxRetriesExceeded, fmt.Errorf("its retries are over (%s); --force sends it all the same", c.Facts.RetryReason)
+	case c.Kind == audit.KindPermanent && !r.Force:
+		return InvalidRetryState, fmt.Errorf("its error is permanent (%s): wrong data fails again, "+
 			"and a duplicate may be billed twice; see that it is corrected, then --force sends it again", c.Facts.RetryReason)
 	case r.Backoff == nil:
-	case kind == audit.KindRetry:
-		c.refuse(InvalidRetryState, "it is not stopped: its next retry is due %s by the policy already; "+
+		return "", nil
+	case c.Kind == audit.KindRetry:
+		return InvalidRetryState, fmt.Errorf("it is not stopped: its next retry is due %s by the policy already; "+
 			"without --wait it is sent at once", c.NextRetryTime.UTC().Format(time.RFC3339))
-	default:
-		wait, err := r.Backoff(c)
-		if err != nil {
-			c.refuse(InvalidRetryState, "%v", err)
-			return
-		}
+	}
+	wait, err := r.Backoff(c)
+	if err == nil {
 		c.Wait = contract.ISODuration(wait)
 	}
-}
-
-func (c *Claim) refuse(fault Fault, format string, args ...any) {
-	c.ends(Refused, &FaultError{fault, c.ClaimID, fmt.Sprintf(format, args...)})
+	return InvalidRetryState, err
 }

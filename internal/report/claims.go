@@ -49,20 +49,25 @@ func (l Claims) Text(p *text.Printer, now time.Time) string {
 
 // summary counts the claims by state.
 func (l Claims) summary(p *text.Printer) string {
-	counts := map[audit.Standing]int{}
+	counts := map[audit.Standing]int64{}
 	for i := range l.Claims {
 		counts[l.Claims[i].State]++
 	}
+	if len(counts) == 0 {
+		return p.Sprintf("No claims.")
+	}
+	return byState(p, counts) + "."
+}
+
+// byState words how many claims stand how, empty where there is none.
+func byState(p *text.Printer, counts map[audit.Standing]int64) string {
 	var parts []string
 	for _, state := range append(claims.OpenStandings(), claims.EndedStandings()...) {
 		if n := counts[state]; n > 0 {
 			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
 		}
 	}
-	if parts == nil {
-		return p.Sprintf("No claims.")
-	}
-	return strings.Join(parts, ", ") + "."
+	return strings.Join(parts, ", ")
 }
 
 // claimRows are the rows of claims.
@@ -105,8 +110,8 @@ func stateWords(p *text.Printer, c *claims.Claim, now time.Time) string {
 		return p.Sprintf("%s, due in %s", name, p.About(c.NextRetryTime.Sub(now)))
 	case c.State == audit.Overdue:
 		return p.Sprintf("%s for %s", name, p.About(now.Sub(c.NextRetryTime)))
-	case c.State == audit.Stopped && c.With != "":
-		return name + ": " + withWords(p, c.With)
+	case c.State == audit.Stopped && c.HeldBy != "":
+		return name + ": " + withWords(p, c.HeldBy)
 	case c.DecidedBy != "":
 		return p.Sprintf("%s, by %s", name, text.Line(c.DecidedBy))
 	}
@@ -125,17 +130,13 @@ func reasonOf(p *text.Printer, c *claims.Claim) string {
 	switch {
 	case !claims.IsOpen(c.State):
 		return "-"
-	case c.MatchedCode != "":
-		return text.Line(c.MatchedCode)
-	case c.Classification != "":
-		return p.Text(classNames[retry.Class(c.Classification)])
+	case c.Code != "":
+		return text.Line(c.Code)
+	case c.Class != "":
+		return p.Text(classNames[retry.Class(c.Class)])
+	default:
+		return p.Text(kindTexts[c.Kind])
 	}
-	for kind, s := range kindTexts {
-		if kind.String() == c.Kind {
-			return p.Text(s)
-		}
-	}
-	return text.Line(c.Kind)
 }
 
 // csvColumns are members of the JSON form of a claim.

@@ -22,27 +22,25 @@ type History struct {
 	Records []Record       `json:"records"`
 
 	facts []contract.Facts // of the records
-	claim claims.Claim
-	last  int // the record that shows how the claim stands; -1 where none does
+	known claims.Known
 	now   time.Time
 }
 
 // HistoryOf returns the history of a claim's records, of which there is at least one. state is what else is
 // known of it.
 func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (History, error) {
-	h := History{ClaimID: records[0].ClaimID, last: -1, now: now}
-	var last *audit.Record
-	h.claim, last = claims.Known(h.ClaimID, state, records, now)
-	h.State = h.claim.State
+	h := History{ClaimID: records[0].ClaimID, now: now}
+	var err error
+	if h.known, err = claims.Know(h.ClaimID, state, records, now); err != nil {
+		return History{}, err
+	}
+	h.State = h.known.State
 	for i := range records {
 		facts, err := records[i].Facts()
 		if err != nil {
 			return History{}, err
 		}
 		h.Records, h.facts = append(h.Records, RecordOf(&records[i])), append(h.facts, facts)
-		if &records[i] == last {
-			h.last = i
-		}
 	}
 	return h, nil
 }
@@ -99,11 +97,11 @@ func (w words) count(r *audit.Record, f *contract.Facts) string {
 	return s
 }
 
-// standing words how a claim stands by the record that shows it. It states what the trail knows: that the
+// standing words how a claim stands. It states what the trail knows: that the
 // worker threw an error, not what the model does with it; that the model recorded an outcome, not who decided
 // it unless the model named a person.
-func (w words) standing(c *claims.Claim, last *audit.Record, f *contract.Facts, now time.Time) string {
-	due, byPolicy := c.NextRetryTime, last.Kind == audit.KindRetry
+func (w words) standing(c *claims.Known, now time.Time) string {
+	due, last, byPolicy := c.NextRetryTime, c.Last, c.Kind == audit.KindRetry
 	switch c.State {
 	case audit.Waiting:
 		if !byPolicy {
@@ -117,11 +115,11 @@ func (w words) standing(c *claims.Claim, last *audit.Record, f *contract.Facts, 
 		}
 		return w.Sprintf("retry %d of %d was due %s, and nothing was heard since (for %s)", c.RetryCount, c.MaxRetries, w.Time(due), late)
 	case audit.Stopped, audit.DeadLetter:
-		return w.stopped(last, f)
+		return w.stopped(c)
 	case audit.Incident:
 		return w.Sprintf("the worker rejected the input, which raises an incident; nothing was heard since")
 	case audit.Redriven:
-		if last.Kind == audit.KindRedriven {
+		if c.Kind == audit.KindRedriven {
 			return w.Sprintf("sent again%s, and nothing was heard since (for %s)", w.by(last), w.About(now.Sub(last.At)))
 		}
 	case audit.Submitted, audit.Abandoned:
@@ -130,18 +128,18 @@ func (w words) standing(c *claims.Claim, last *audit.Record, f *contract.Facts, 
 }
 
 // stopped words what the trail knows of a claim whose last record is a thrown error.
-func (w words) stopped(last *audit.Record, f *contract.Facts) string {
+func (w words) stopped(c *claims.Known) string {
 	s := w.Sprintf("a retry cannot help")
-	if last.Kind == audit.KindExhausted {
+	if c.Kind == audit.KindExhausted {
 		s = w.Sprintf("all retries are used up")
-		if x := f.RetryDecision; x.Reason == retry.StepDeadline {
+		if x := c.Facts.RetryDecision; x.Reason == retry.StepDeadline {
 			s = w.Sprintf("no retry fits before the deadline %s", w.Time(*x.Deadline))
 		}
 	}
-	if last.HeldBy != "" {
-		return s + w.Sprintf(": the worker threw the error %s; the model leaves the claim with %s", last.Kind, withWords(w.Printer, last.HeldBy))
+	if c.HeldBy != "" {
+		return s + w.Sprintf(": the worker threw the error %s; the model leaves the claim with %s", c.Kind, withWords(w.Printer, c.HeldBy))
 	}
-	return s + w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", last.Kind)
+	return s + w.Sprintf(": the worker threw the error %s; what the model does with it is not recorded", c.Kind)
 }
 
 var outcomeTexts = map[audit.Kind]text.Message{
@@ -181,8 +179,8 @@ func (h *History) Text(p *text.Printer) string {
 	w := words{p}
 	var b strings.Builder
 	standing := w.Sprintf("a person is asked again; nothing else is recorded")
-	if h.last >= 0 {
-		standing = w.standing(&h.claim, h.Records[h.last].Record, &h.facts[h.last], h.now)
+	if h.known.Last != nil {
+		standing = w.standing(&h.known, h.now)
 	}
 	b.WriteString(w.Sprintf("Claim %s, %s", text.Line(h.ClaimID), w.Sprintf("%d records", len(h.Records))) + "\n")
 	b.WriteString(text.Hanging(w.Sprintf("Now: "), standing))

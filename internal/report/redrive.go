@@ -7,14 +7,13 @@ import (
 
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
 // RedriveText says that a claim is sent again, or would be.
 func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	claim, stood, when := text.Line(c.ClaimID), english.standing(&c.Claim, c.Last, &c.Facts, now), "now"
-	if advice := english.advice(retry.Advice(c.Advice)); advice != "" {
+	claim, stood, when := text.Line(c.ClaimID), english.standing(&c.Known, now), "now"
+	if advice := english.advice(c.Facts.RetryDecision.Advice); advice != "" {
 		stood += "; " + advice
 	}
 	if wait, err := contract.ParseISODuration(c.Wait); err == nil && wait > 0 {
@@ -66,7 +65,7 @@ func (r *Redrive) Preview(since time.Duration) string {
 			check++
 		}
 		rows = append(rows, []string{
-			redrive.Status(&c.Claim), text.Line(c.RuleID), text.Minute(c.Last.At), send, text.Line(c.ClaimID),
+			redrive.Status(&c.Claim), text.Line(c.Rule), text.Minute(c.Last.At), send, text.Line(c.ClaimID),
 		})
 	}
 	if r.Selected > 0 {
@@ -90,11 +89,14 @@ func (r *Redrive) Results() string {
 	var b strings.Builder
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		became := c.Recorded
-		if c.Fault != "" {
-			became = string(c.Fault) + ": "
+		became := c.Message
+		switch {
+		case c.Fault != "":
+			became = string(c.Fault) + ": " + became
+		case c.Result == redrive.Done:
+			became = c.Recorded.String()
 		}
-		b.WriteString(text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID)+"  "+text.Line(became+c.Message)))
+		b.WriteString(text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID)+"  "+text.Line(became)))
 	}
 	return b.String()
 }

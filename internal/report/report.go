@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +22,7 @@ type Report struct {
 	Heads []audit.Head `json:"heads"`
 }
 
-// OpenClaims counts open claims by how they stand and by age, and keeps the oldest. Its zero value has
-// counted none.
+// OpenClaims are the numbers of open claims by how they stand and by age, and the oldest.
 type OpenClaims struct {
 	// Open are all, and those that are older than each of the ages.
 	Open   map[audit.Standing][1 + len(ages)]int64 `json:"open"`
@@ -34,24 +32,20 @@ type OpenClaims struct {
 // ages are an hour, a working day, the day and the two days of ANS IN 41, and a week.
 var ages = [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour}
 
-// Add counts a claim as it stands at the time now.
-func (o *OpenClaims) Add(claimID string, s *audit.State, now time.Time) {
-	if o.Open == nil {
-		o.Open = map[audit.Standing][1 + len(ages)]int64{}
-	}
-	c := claims.Open(claimID, s, now)
-	n := o.Open[c.State]
-	n[0]++
-	for i, age := range ages {
-		if c.Age(now) > age {
-			n[1+i]++
+// CountOpen counts open claims, the oldest first, as they stand at the time now.
+func CountOpen(all []claims.Claim, now time.Time) OpenClaims {
+	o := OpenClaims{map[audit.Standing][1 + len(ages)]int64{}, all[:min(mostOpen, len(all))]}
+	for i := range all {
+		n := o.Open[all[i].State]
+		n[0]++
+		for j, age := range ages {
+			if all[i].Age(now) > age {
+				n[1+j]++
+			}
 		}
+		o.Open[all[i].State] = n
 	}
-	o.Open[c.State] = n
-	if i, _ := slices.BinarySearchFunc(o.Oldest, c, claims.Older); i < mostOpen {
-		o.Oldest = slices.Insert(o.Oldest, i, c)
-		o.Oldest = o.Oldest[:min(mostOpen, len(o.Oldest))]
-	}
+	return o
 }
 
 // The most causes of a policy and the most open claims that a report lists.
@@ -90,11 +84,11 @@ func (r *Report) outcomes(p *text.Printer) Section {
 		p.Sprintf("Policy"), p.Sprintf("Sent"), p.Sprintf("Accepted at once"), p.Sprintf("Accepted after retry"),
 		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Abandoned"),
 	}}}
-	var sum kpi.Outcomes
-	open := int64(0)
-	row := func(name string, t *kpi.Outcomes, open int64) {
+	var sum [6]int64
+	row := func(name string, numbers [6]int64) {
 		cells := []string{name}
-		for _, n := range []int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, open, t.Abandoned} {
+		for i, n := range numbers {
+			sum[i] += n
 			cells = append(cells, p.Sprintf("%d", n))
 		}
 		s.Table = append(s.Table, cells)
@@ -105,13 +99,9 @@ func (r *Report) outcomes(p *text.Printer) Section {
 		if name == claims.NoPolicy {
 			name = p.Sprintf("no policy decided")
 		}
-		row(name, t, t.OpenClaims())
-		sum.Sent, sum.Abandoned = sum.Sent+t.Sent, sum.Abandoned+t.Abandoned
-		sum.AcceptedAtOnce, sum.AcceptedAfterRetry = sum.AcceptedAtOnce+t.AcceptedAtOnce, sum.AcceptedAfterRetry+t.AcceptedAfterRetry
-		sum.AcceptedAfterPerson += t.AcceptedAfterPerson
-		open += t.OpenClaims()
+		row(name, [6]int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, t.OpenClaims(), t.Abandoned})
 	}
-	row(p.Sprintf("All"), &sum, open)
+	row(p.Sprintf("All"), sum)
 	return s
 }
 

@@ -71,10 +71,10 @@ func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 		claim         claims.Claim
 		want, english string
 	}{
-		{claims.Claim{Kind: "RESUBMITTED"}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
-		{claims.Claim{Kind: "REJECTED"}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
-		{claims.Claim{Kind: "RETRY", Classification: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
-		{claims.Claim{Kind: "RETRY", Classification: "TRANSIENT", MatchedCode: "out (of"}, "out (of", "out (of"},
+		{claims.Claim{Kind: audit.KindResubmitted}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
+		{claims.Claim{Kind: audit.KindRejected}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
+		{claims.Claim{Kind: audit.KindRetry, Class: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
+		{claims.Claim{Kind: audit.KindRetry, Class: "TRANSIENT", Code: "out (of"}, "out (of", "out (of"},
 	} {
 		c.claim.State = audit.Stopped
 		check.Same(t, c.want, reasonOf(inPortuguese, &c.claim), "in Portuguese")
