@@ -62,17 +62,11 @@ func outcomeRows(p *text.Printer, t kpi.Outcomes) [][]string {
 	rows := [][]string{
 		{p.Sprintf("claims sent"), number(t.Sent)},
 		{p.Sprintf("accepted in the end"), p.Sprintf("%d: at once %d, after retry %d, by a person %d", t.Accepted(), t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson)},
+		{p.Sprintf("claims abandoned"), number(t.Abandoned)},
 	}
-	rows = append(rows, []string{p.Sprintf("claims abandoned"), number(t.Abandoned)})
 	open := number(t.OpenClaims())
-	var parts []string
-	for _, state := range claims.OpenStandings() {
-		if n := t.Open[state]; n > 0 {
-			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
-		}
-	}
-	if parts != nil {
-		open += ": " + strings.Join(parts, ", ")
+	if by := byState(p, t.Open); by != "" {
+		open += ": " + by
 	}
 	rows = append(rows, []string{p.Sprintf("claims open"), open})
 	if !t.OldestOpen.IsZero() {
