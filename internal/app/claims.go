@@ -23,34 +23,29 @@ const (
 
 // watchClaims counts the claims for the metrics until ctx ends. Every replica counts all of them.
 func (a *App) watchClaims(ctx context.Context) {
-	ended := kpi.Window{Length: successWindow}
+	ended := kpi.Window{}
 	for ctx.Err() == nil {
 		began := time.Now()
-		if err := a.countClaims(ctx, &ended, began); err != nil && ctx.Err() == nil {
+		if err := a.countClaims(ctx, ended, began); err != nil && ctx.Err() == nil {
 			a.log.Warn("claims_not_counted", zap.Error(err))
 		}
 		outage.Sleep(ctx, max(countEvery, countShare*time.Since(began)))
 	}
 }
 
-// countClaims counts the claims that are open, and those that have ended since it was called before.
-func (a *App) countClaims(ctx context.Context, ended *kpi.Window, now time.Time) error {
+// countClaims counts the claims that are open, and those that have ended since it was called before. What it cannot
+// count is not known any more.
+func (a *App) countClaims(ctx context.Context, ended kpi.Window, now time.Time) error {
 	census, open := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
 	err := a.store.Open(ctx, func(id string, s *audit.State) error {
 		census.Add(claims.Open(id, s, now))
-		open.AddOpen(s)
-		return nil
+		return open.AddOpen(id, s)
 	})
-	endedErr := ended.Advance(ctx, a.store, now)
-	if err != nil && !errors.Is(err, audit.ErrRow) { // the other claims are counted
-		a.numbers.ClaimsUnknown()
-	} else {
-		a.numbers.ClaimsCounted(census)
+	if err != nil && !errors.Is(err, audit.ErrRow) {
+		a.numbers.ClaimsCounted(nil, nil)
+		return err
 	}
-	if err = errors.Join(err, endedErr); err != nil {
-		a.numbers.SuccessMeasured(nil)
-	} else {
-		a.numbers.SuccessMeasured(ended.Rates(open.Successes()))
-	}
-	return err
+	rates, ratesErr := ended.Rates(ctx, a.store, &open)
+	a.numbers.ClaimsCounted(census, rates)
+	return errors.Join(err, ratesErr)
 }

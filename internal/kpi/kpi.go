@@ -7,8 +7,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -44,7 +44,7 @@ type Share struct {
 	Part       int64 `json:"part"`
 }
 
-func (s Share) plus(part, on int64) Share { return Share{s.MeasuredOn + on, s.Part + part} }
+func (s Share) plus(o Share) Share { return Share{s.MeasuredOn + o.MeasuredOn, s.Part + o.Part} }
 
 // against returns the indicator with a target and the verdict on it.
 func (i Indicator) against(t retry.Target) Indicator {
@@ -60,47 +60,81 @@ func (i Indicator) against(t retry.Target) Indicator {
 	return i
 }
 
-const (
-	success    = "successAfterRetry"
-	medianTime = "medianTimeToSuccess"
-)
+const medianTime = "medianTimeToSuccess"
 
-// names are the KPIs in the order of the table. They use the documents' formulas, by claim: an outage is no success
-// while its claims stand stopped, and a claim that a person rescued is not lost.
-//
-//   - successAfterRetry: of the claims that were retried and are not under way any more, those that
-//     the insurer accepted in the end ("sucessos retry / total retries"). A claim that stands stopped
-//     is none; one that a person sent again is under way.
-//   - meanTimeToSuccess, medianTimeToSuccess: from the claim's first failure to its acceptance, of the
-//     claims that were retried or sent again. The median is of times in minutes, rounded up.
-//   - permanentErrors: of the errors that were decided about, the permanent ones ("% de erros que não
-//     devem ter retry").
-//   - retriesUsedUp: of the claims that were decided about, those that reached the limit ("contas que
-//     esgotaram tentativas"), whatever became of them.
-//   - claimsLost: of the claims that were retried, those that reached the limit and stand stopped or
-//     were given up ("perdidas / total retry").
-//   - meanAttemptsToSuccess: submissions for each accepted claim, also of those that never failed.
-//   - endedWithin24h, endedWithin48h: of the claims that failed, those that ended within so long of
-//     their first failure. One that is open counts when it is older.
-var names = []string{
-	success, "meanTimeToSuccess", medianTime, "permanentErrors", "retriesUsedUp", "claimsLost", "meanAttemptsToSuccess",
-	"endedWithin24h", "endedWithin48h",
+// group is claims, or records, that are alike.
+type group struct {
+	audit.Total
+
+	// standing is that of claims that are open, of which Kind is none, and Minutes how long they have been that.
+	standing audit.Standing
 }
 
-// indicators returns a row for each target, and one for each KPI without any.
-func (s *sums) indicators(targets []retry.Target) (rows []Indicator) {
-	for _, name := range names {
-		i := Indicator{Name: name, Measure: retry.KPIs()[name], Share: s.shares[name], Verdict: NoData}
+// succeeded reports whether these are claims that the insurer accepted after it had not.
+func (g *group) succeeded() bool {
+	return g.Kind == audit.KindSubmitted && g.Flags.Has(audit.CourseFailed) && g.Flags.Has(audit.CourseRetried|audit.CourseByPerson)
+}
+
+// kpis are the KPIs in the order of the table, each with what the group adds to it. They use the documents' formulas, by
+// claim: an outage is no success while its claims stand stopped, and a claim that a person rescued is not lost.
+func (g *group) kpis() []Indicator {
+	ended, accepted, succeeded := g.Kind.Ends(), g.Kind == audit.KindSubmitted, g.succeeded()
+	failed, decided := g.Flags.Has(audit.CourseFailed), g.Flags.Has(audit.CourseDecided)
+	retried, exhausted := g.Flags.Has(audit.CourseRetried), g.Flags.Has(audit.CourseExhausted)
+	settled := ended || g.standing == audit.Stopped || g.standing == audit.DeadLetter
+	mean := func(name string, of bool, sum int64) Indicator {
+		return Indicator{Name: name, Share: Share{when(of, g.Records), when(of, sum)}}
+	}
+	share := func(name string, of, part bool) Indicator { return mean(name, of, when(part, g.Records)) }
+	within := func(name string, minutes int64) Indicator {
+		return share(name, failed && (ended || g.Minutes > minutes), g.Minutes <= minutes)
+	}
+	return []Indicator{
+		// Of the claims that were retried and are not under way any more, those that the insurer accepted in the end
+		// ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
+		share("successAfterRetry", retried && settled, accepted),
+		// From the claim's first failure to its acceptance, of the claims that were retried or sent again. The median is
+		// of times in minutes, rounded up.
+		mean("meanTimeToSuccess", succeeded, g.Seconds),
+		share(medianTime, succeeded, false),
+		// Of the errors that were decided about, the permanent ones ("% de erros que não devem ter retry").
+		share("permanentErrors", g.Kind.IsDecision(), g.Kind == audit.KindPermanent),
+		// Of the claims that were decided about, those that reached the limit ("contas que esgotaram tentativas"),
+		// whatever became of them.
+		share("retriesUsedUp", decided, exhausted),
+		// Of the claims that were retried, those that reached the limit and stand stopped or were given up ("perdidas /
+		// total retry").
+		share("claimsLost", retried, exhausted && settled && !accepted),
+		// Submissions for each accepted claim, also of those that never failed.
+		mean("meanAttemptsToSuccess", accepted, g.Attempts),
+		// Of the claims that failed, those that ended within so long of their first failure. One that is open counts when
+		// it is older.
+		within("endedWithin24h", 24*60),
+		within("endedWithin48h", 48*60),
+	}
+}
+
+func when(is bool, n int64) int64 {
+	if is {
+		return n
+	}
+	return 0
+}
+
+// measured returns a row for each target, and one for each KPI without any.
+func (r *Result) measured(targets []retry.Target) (rows []Indicator) {
+	for _, i := range r.KPIs {
+		i.Measure, i.Verdict = retry.KPIs()[i.Name], NoData
 		if i.MeasuredOn > 0 {
 			value := float64(i.Part) / float64(i.MeasuredOn)
-			if name == medianTime {
-				value = 60 * float64(medianOf(s.toSuccess, i.MeasuredOn))
+			if i.Name == medianTime {
+				value = 60 * float64(medianOf(r.toSuccess, i.MeasuredOn))
 			}
 			i.Value, i.Verdict = &value, NoTarget
 		}
 		n := len(rows)
 		for _, t := range targets {
-			if t.KPI == name {
+			if t.KPI == i.Name {
 				rows = append(rows, i.against(t))
 			}
 		}
@@ -122,9 +156,6 @@ func medianOf(counts map[int64]int64, n int64) (median int64) {
 	}
 	return median
 }
-
-// spans are those of ANS IN 41, by KPI.
-var spans = map[string]time.Duration{"endedWithin24h": 24 * time.Hour, "endedWithin48h": 48 * time.Hour}
 
 // Cause is a reason for which submissions failed, and how many did.
 type Cause struct {

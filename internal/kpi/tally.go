@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -34,12 +35,7 @@ func (t Outcomes) Accepted() int64 {
 }
 
 // OpenClaims returns how many claims have not ended.
-func (t Outcomes) OpenClaims() (n int64) {
-	for _, of := range t.Open {
-		n += of
-	}
-	return n
-}
+func (t Outcomes) OpenClaims() int64 { return t.Sent - t.Accepted() - t.Abandoned }
 
 // Result is what was measured of the claims of one policy. Its JSON form is stable.
 type Result struct {
@@ -51,6 +47,9 @@ type Result struct {
 	Causes []Cause     `json:"causes"`
 	// Records is how many records there are, by the name of their kind.
 	Records map[string]int64 `json:"records"`
+
+	causes    map[Cause]int64
+	toSuccess map[int64]int64 // how many claims, by minutes
 }
 
 // Tally counts the claims of a time, From <= t < To, each once: one that ended by when it ended, one that is
@@ -58,7 +57,7 @@ type Result struct {
 type Tally struct {
 	From, To time.Time
 
-	policies map[string]*sums
+	policies map[string]*Result
 }
 
 // Measure counts the claims of a time by what a store holds of it, and of the claims that are open.
@@ -67,35 +66,21 @@ func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally
 	if err := store.Totals(ctx, from, to, t.Add); err != nil {
 		return nil, err
 	}
-	return t, store.Open(ctx, func(_ string, s *audit.State) error {
-		t.AddOpen(s)
-		return nil
-	})
+	return t, store.Open(ctx, t.AddOpen)
 }
 
-// sums are what the claims of one policy add up to.
-type sums struct {
-	records   map[string]int64
-	causes    map[Cause]int64
-	outcomes  Outcomes
-	shares    map[string]Share // by KPI
-	toSuccess map[int64]int64  // how many, by minutes
-}
-
-// count adds to a KPI.
-func (s *sums) count(kpi string, part, on int64) { s.shares[kpi] = s.shares[kpi].plus(part, on) }
-
-func (t *Tally) of(policy string) *sums {
+func (t *Tally) of(policy string) *Result {
 	policy = cmp.Or(policy, claims.NoPolicy)
+	if t.policies == nil {
+		t.policies = map[string]*Result{}
+	}
 	if t.policies[policy] == nil {
-		if t.policies == nil {
-			t.policies = map[string]*sums{}
-		}
-		t.policies[policy] = &sums{
-			records:   map[string]int64{},
+		t.policies[policy] = &Result{
+			Policy:    policy,
+			KPIs:      new(group).kpis(),
+			Claims:    Outcomes{Open: map[audit.Standing]int64{}},
+			Records:   map[string]int64{},
 			causes:    map[Cause]int64{},
-			outcomes:  Outcomes{Open: map[audit.Standing]int64{}},
-			shares:    map[string]Share{},
 			toSuccess: map[int64]int64{},
 		}
 	}
@@ -104,80 +89,54 @@ func (t *Tally) of(policy string) *sums {
 
 // Add counts records of the time. It never fails.
 func (t *Tally) Add(n *audit.Total) error {
-	s := t.of(n.Policy)
-	s.records[n.Kind.String()] += n.Records
+	r := t.of(n.Policy)
+	r.Records[n.Kind.String()] += n.Records
 	if n.Kind.IsDecision() {
-		s.count("permanentErrors", when(n.Kind == audit.KindPermanent, n.Records), n.Records)
-		s.causes[Cause{Class: string(n.Class), RuleID: n.Rule, MatchedCode: n.Code}] += n.Records
+		r.causes[Cause{Class: string(n.Class), RuleID: n.Rule, MatchedCode: n.Code}] += n.Records
 	}
-	if !n.Kind.Ends() {
-		return nil
-	}
-	accepted := n.Kind == audit.KindSubmitted
-	s.add(n.Flags, n.Records, true, accepted)
-	if accepted {
-		s.accept(n)
-	} else {
-		s.outcomes.Abandoned += n.Records
-	}
-	if n.Flags.Has(audit.CourseFailed) {
-		for kpi, span := range spans {
-			s.count(kpi, when(time.Duration(n.Minutes)*time.Minute <= span, n.Records), n.Records)
-		}
-	}
+	r.add(&group{Total: *n})
 	return nil
 }
 
 // AddOpen counts a claim that is open, as it stands at the end of the time, if its last record is of the
-// time.
-func (t *Tally) AddOpen(claim *audit.State) {
+// time. It never fails.
+func (t *Tally) AddOpen(_ string, claim *audit.State) error {
 	if claim.At.Before(t.From) || !claim.At.Before(t.To) {
-		return
+		return nil
 	}
-	s, standing := t.of(claim.Policy), claim.Standing(t.To)
-	s.add(claim.Flags, 1, standing == audit.Stopped || standing == audit.DeadLetter, false)
-	s.outcomes.Open[standing]++
-	if first := s.outcomes.OldestOpen; first.IsZero() || claim.Opened.Before(first) {
-		s.outcomes.OldestOpen = claim.Opened
+	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
+	g.Records, g.Flags, g.Minutes = 1, claim.Flags, int64(math.Ceil(t.To.Sub(claim.Opened).Minutes()))
+	r.add(&g)
+	if first := r.Claims.OldestOpen; first.IsZero() || claim.Opened.Before(first) {
+		r.Claims.OldestOpen = claim.Opened
 	}
-	for kpi, span := range spans {
-		s.count(kpi, 0, when(claim.Flags.Has(audit.CourseFailed) && t.To.Sub(claim.Opened) > span, 1))
-	}
+	return nil
 }
 
-// add counts n claims with a course of these flags. Those that are settled are not under way any more.
-func (s *sums) add(flags audit.CourseFlags, n int64, settled, accepted bool) {
-	retried, exhausted := flags.Has(audit.CourseRetried), flags.Has(audit.CourseExhausted)
-	s.outcomes.Sent += n
-	s.count("retriesUsedUp", when(exhausted, n), when(flags.Has(audit.CourseDecided), n))
-	s.count("claimsLost", when(exhausted && settled && !accepted, n), when(retried, n))
-	s.count(success, when(retried && accepted, n), when(retried && settled, n))
-}
-
-// accept counts claims that the insurer accepted.
-func (s *sums) accept(n *audit.Total) {
-	s.count("meanAttemptsToSuccess", n.Attempts, n.Records)
-	failed, byPerson := n.Flags.Has(audit.CourseFailed), n.Flags.Has(audit.CourseByPerson)
+// add counts a group for the KPIs, and its claims by what became of them.
+func (r *Result) add(g *group) {
+	for i, of := range g.kpis() {
+		r.KPIs[i].Share = r.KPIs[i].plus(of.Share)
+	}
+	if g.succeeded() {
+		r.toSuccess[g.Minutes] += g.Records
+	}
+	o := &r.Claims
 	switch {
-	case byPerson:
-		s.outcomes.AcceptedAfterPerson += n.Records
-	case failed:
-		s.outcomes.AcceptedAfterRetry += n.Records
+	case g.standing != "":
+		o.Open[g.standing] += g.Records
+	case g.Kind == audit.KindAbandoned:
+		o.Abandoned += g.Records
+	case g.Kind != audit.KindSubmitted:
+		return
+	case g.Flags.Has(audit.CourseByPerson):
+		o.AcceptedAfterPerson += g.Records
+	case g.Flags.Has(audit.CourseFailed):
+		o.AcceptedAfterRetry += g.Records
 	default:
-		s.outcomes.AcceptedAtOnce += n.Records
+		o.AcceptedAtOnce += g.Records
 	}
-	if failed && (byPerson || n.Flags.Has(audit.CourseRetried)) {
-		s.toSuccess[n.Minutes] += n.Records
-		s.count(medianTime, 0, n.Records)
-		s.count("meanTimeToSuccess", n.Seconds, n.Records)
-	}
-}
-
-func when(is bool, n int64) int64 {
-	if is {
-		return n
-	}
-	return 0
+	o.Sent += g.Records
 }
 
 // Results returns what was measured, by policy in the order of their names. targets returns those of a
@@ -185,14 +144,9 @@ func when(is bool, n int64) int64 {
 func (t *Tally) Results(targets func(policy string) []retry.Target) []Result {
 	results := []Result{}
 	for _, policy := range slices.Sorted(maps.Keys(t.policies)) {
-		s := t.policies[policy]
-		results = append(results, Result{
-			Policy:  policy,
-			KPIs:    s.indicators(targets(policy)),
-			Claims:  s.outcomes,
-			Causes:  sortedCauses(s.causes),
-			Records: s.records,
-		})
+		r := *t.policies[policy]
+		r.KPIs, r.Causes = r.measured(targets(policy)), sortedCauses(r.causes)
+		results = append(results, r)
 	}
 	return results
 }

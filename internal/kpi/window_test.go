@@ -34,31 +34,60 @@ func TestTheWindowIsWhatEndedInItsTime(t *testing.T) {
 		many(2, "new", now.Add(-10*time.Minute), again, accepted), many(4, "at-once", now.Add(-time.Hour), accepted),
 		many(5, "last", now.Add(-2*time.Minute), again, accepted),
 	)}
-	w := kpi.Window{Length: 24 * time.Hour}
-	rate := func(now time.Time) float64 {
-		check.Must(t, w.Advance(t.Context(), s, now))
-		return w.Rates(nil)["tiss"]
+	w := kpi.Window{}
+	rates := func(now time.Time, open ...*audit.State) map[string]float64 {
+		of := day(now)
+		for _, claim := range open {
+			check.Must(t, of.AddOpen("", claim))
+		}
+		got, err := w.Rates(t.Context(), s, of)
+		check.Must(t, err)
+		return got
 	}
-	check.Same(t, 2.0/5, rate(now), "at the start; what ended a minute ago may not be stored yet")
-	check.Same(t, 7.0/10, rate(now.Add(time.Minute)), "a minute later")
-	check.Same(t, 1, rate(now.Add(time.Hour)), "when the old ones have left")
-	check.Same(t, map[string]float64{"tiss": 0.5, "smtp": 0}, w.Rates(map[string]kpi.Share{
-		"tiss": {MeasuredOn: 7}, "smtp": {MeasuredOn: 1},
-	}), "with claims that are open")
-	check.Must(t, w.Advance(t.Context(), s, now.Add(26*time.Hour)))
-	check.Same(t, 0, len(w.Rates(nil)), "policies when all have left")
+	stopped := func(policy string) *audit.State {
+		return &audit.State{Policy: policy, Last: stop, At: now, Opened: now, Flags: audit.CourseRetried}
+	}
+	check.Same(t, 7.0/10, rates(now)["tiss"], "at the start")
+	check.Same(t, 1, rates(now.Add(time.Hour))["tiss"], "when the old ones have left")
+	tiss := stopped("tiss")
+	check.Same(t, map[string]float64{"tiss": 0.5, "smtp": 0},
+		rates(now.Add(time.Hour), tiss, tiss, tiss, tiss, tiss, tiss, tiss, stopped("smtp")), "with claims that are open")
+	check.Same(t, 0, len(rates(now.Add(26*time.Hour))), "policies when all have left")
+}
+
+// day is a tally of the 24 hours before a time.
+func day(now time.Time) *kpi.Tally { return &kpi.Tally{From: now.Add(-24 * time.Hour), To: now} }
+
+// Its record comes into the store a minute after its time.
+func TestWhatIsStoredLateIsCountedAllTheSame(t *testing.T) {
+	w, now := kpi.Window{}, noon.Add(5*time.Minute)
+	for _, c := range []struct {
+		store audit.Store
+		now   time.Time
+		want  map[string]float64
+	}{
+		{storeOf(t), now.Add(59 * time.Second), map[string]float64{}},
+		{storeOf(t, many(1, "late", noon, again, accepted)), now.Add(time.Minute), map[string]float64{"tiss": 1}},
+	} {
+		got, err := w.Rates(t.Context(), c.store, day(c.now))
+		check.Must(t, err)
+		check.Same(t, c.want, got, "rates at %s", c.now)
+	}
 }
 
 func TestTheWindowAsksForWhatIsNewOnly(t *testing.T) {
 	s := &asked{Store: storeOf(t)}
-	w := kpi.Window{Length: 24 * time.Hour}
-	check.Must(t, w.Advance(t.Context(), s, noon))
+	w := kpi.Window{}
+	_, err := w.Rates(t.Context(), s, day(noon))
+	check.Must(t, err)
 	s.times, s.err = nil, errors.New("lost")
-	if err := w.Advance(t.Context(), s, noon.Add(time.Minute)); !errors.Is(err, s.err) {
+	if _, err := w.Rates(t.Context(), s, day(noon.Add(7*time.Minute))); !errors.Is(err, s.err) {
 		t.Error(err)
 	}
 	s.err = nil
-	check.Must(t, w.Advance(t.Context(), s, noon.Add(2*time.Minute)))
-	check.Must(t, w.Advance(t.Context(), s, noon.Add(2*time.Minute)))
-	check.Same(t, []time.Duration{2 * time.Minute}, s.times, "how much was asked for")
+	for range 2 { // the last five minutes, and once those before
+		_, err := w.Rates(t.Context(), s, day(noon.Add(7*time.Minute)))
+		check.Must(t, err)
+	}
+	check.Same(t, 4, len(s.times), "times asked")
 }

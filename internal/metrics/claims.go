@@ -19,7 +19,6 @@ type openClaims struct {
 	inUse []string
 
 	mu     sync.Mutex
-	looked bool
 	census claims.Census
 	rates  map[string]float64
 }
@@ -59,7 +58,7 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 	for policy, rate := range o.rates {
 		gauge(o.success, rate, policy)
 	}
-	if !o.looked {
+	if o.census == nil {
 		return
 	}
 	policies := slices.AppendSeq(slices.Clone(o.inUse), maps.Keys(o.census))
@@ -74,23 +73,10 @@ func (o *openClaims) Collect(all chan<- prometheus.Metric) {
 	}
 }
 
-// ClaimsCounted notes where the open claims are.
-func (m *Metrics) ClaimsCounted(census claims.Census) {
+// ClaimsCounted notes where the open claims are, and the share of retried claims that succeeded, by policy. Either is
+// nil where it is not known.
+func (m *Metrics) ClaimsCounted(census claims.Census, rates map[string]float64) {
 	m.open.mu.Lock()
 	defer m.open.mu.Unlock()
-	m.open.looked, m.open.census = true, census
-}
-
-// ClaimsUnknown notes that it is not known where the claims are.
-func (m *Metrics) ClaimsUnknown() {
-	m.open.mu.Lock()
-	defer m.open.mu.Unlock()
-	m.open.looked = false
-}
-
-// SuccessMeasured notes the share of retried claims that succeeded, by policy; nil where it is not known.
-func (m *Metrics) SuccessMeasured(rates map[string]float64) {
-	m.open.mu.Lock()
-	defer m.open.mu.Unlock()
-	m.open.rates = rates
+	m.open.census, m.open.rates = census, rates
 }

@@ -69,8 +69,7 @@ func registryOf(t *testing.T, inUse ...string) (*prometheus.Registry, *metrics.M
 func TestMetricsAreThoseThatDashboardsRead(t *testing.T) {
 	for name, work := range map[string]func(*metrics.Metrics){
 		"at_start": func(m *metrics.Metrics) {
-			m.ClaimsCounted(claims.Census{}) // of an empty store
-			m.SuccessMeasured(map[string]float64{"tiss": 1})
+			m.ClaimsCounted(claims.Census{}, map[string]float64{"tiss": 1}) // of an empty store
 		},
 		"after_work": work(t),
 	} {
@@ -111,8 +110,7 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		m.ClaimsCounted(claims.Census{
 			"tiss": {audit.Waiting: {Claims: 41, Oldest: ahead}, audit.Stopped: {Claims: 300, Oldest: ahead}},
 			"old":  {audit.Incident: {Claims: 1, Oldest: ahead}}, // not in use any more
-		})
-		m.SuccessMeasured(map[string]float64{"tiss": 0.075})
+		}, map[string]float64{"tiss": 0.075})
 		m.OutcomeRecorded(&audit.Record{Kind: audit.KindAbandoned})
 		m.OutcomeRecorded(&audit.Record{
 			Kind:       audit.KindSubmitted,
@@ -173,8 +171,7 @@ func TestTheDocumentationListsEveryMetric(t *testing.T) {
 		t.Fatalf("%s has no table %q", page, heading)
 	}
 	reg, m := registryOf(t, "tiss")
-	m.ClaimsCounted(claims.Census{})
-	m.SuccessMeasured(map[string]float64{"tiss": 1})
+	m.ClaimsCounted(claims.Census{}, map[string]float64{"tiss": 1})
 	table := heading
 	families, err := reg.Gather()
 	check.Must(t, err)
@@ -201,7 +198,7 @@ func TestDecisionsMakeNoSeries(t *testing.T) {
 
 func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
 	reg, m := registryOf(t, "tiss")
-	m.ClaimsCounted(claims.Census{})
+	m.ClaimsCounted(claims.Census{}, nil)
 	text := exposition(t, reg)
 	if strings.Contains(text, `policy="smtp"`) {
 		t.Error("smtp, which nobody uses, has series")
@@ -209,7 +206,7 @@ func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
 	if len(text) > 40_000 {
 		t.Errorf("a scrape of a fresh worker has %d bytes, want at most 40,000", len(text))
 	}
-	m.ClaimsUnknown() // a number of some hours ago is none
+	m.ClaimsCounted(nil, nil) // a number of some hours ago is none
 	m.Decided(decide(t, "smtp", "no such reply", 0), 0)
 	text = exposition(t, reg)
 	check.Same(t, 0, strings.Count(text, "retry_claims{"), "series of claims that could not be counted")
