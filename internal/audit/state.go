@@ -30,35 +30,42 @@ const (
 // WithDeadLetters is [Record.HeldBy] where the model keeps a stopped claim among the dead letters.
 const WithDeadLetters = "dead-letter"
 
-// State is what the trail knows of a claim that has not ended. Its zero value is a claim of which nothing is known.
+// State is what the trail knows of a claim that has not ended. Its zero value is a claim of which nothing is known. Its JSON
+// form is what lists show of it, by the names of [Record].
 type State struct {
 	// Opened is when the claim had its first record since its last end. FirstFailure is when the first decision of the
 	// present round was taken, zero where there was none: a resubmission begins a round.
-	Opened, FirstFailure time.Time
+	Opened       time.Time `json:"opened,omitzero"`
+	FirstFailure time.Time `json:"-"`
 	// Failures is how many jobs of the round have a decision, Retries how many of them got a retry. A job counts once,
 	// however often its inputs were corrected. Attempts is how many failed in the rounds before.
-	Failures, Retries, Attempts int
+	Failures int `json:"-"`
+	Retries  int `json:"-"`
+	Attempts int `json:"-"`
 	// Instances are the process instances of the round that were heard of last, at most maxInstances, the latest last.
-	Instances []Instance
+	Instances []Instance `json:"-"`
 	// Dropped is the most retries of an instance that has no place in Instances any more: one that is not named there
 	// counts as having had so many. Without it instances that take turns and lose their count would be retried for ever.
-	Dropped int
+	Dropped int `json:"-"`
 	// Policy, Class, Rule and Code are of the last decision, MaxRetries is how many retries it allows.
-	Policy     string
-	Class      retry.Class
-	Rule, Code string
-	MaxRetries int
-	// Last is the kind of the last record that shows how the claim stands. At, Next, RetryCount, ProcessInstanceKey,
-	// HeldBy and DecidedBy are that record's; Next is zero unless the claim has a time at which it is due.
-	Last               Kind
-	At, Next           time.Time
-	RetryCount         int
-	ProcessInstanceKey int64
-	HeldBy, DecidedBy  string
+	Policy     string      `json:"policy,omitempty"`
+	Class      retry.Class `json:"errorClassification,omitempty"`
+	Rule       string      `json:"ruleId,omitempty"`
+	Code       string      `json:"matchedCode,omitempty"`
+	MaxRetries int         `json:"maxRetries,omitempty"`
+	// Kind is that of the last record that shows how the claim stands. At, NextRetryTime, RetryCount, ProcessInstanceKey,
+	// HeldBy and DecidedBy are that record's; NextRetryTime is zero unless the claim has a time at which it is due.
+	Kind               Kind      `json:"kind,omitempty"`
+	At                 time.Time `json:"-"`
+	NextRetryTime      time.Time `json:"nextRetryTime,omitzero"`
+	RetryCount         int       `json:"retryCount"`
+	ProcessInstanceKey int64     `json:"processInstanceKey,omitempty,string"`
+	HeldBy             string    `json:"with,omitempty"`
+	DecidedBy          string    `json:"decidedBy,omitempty"`
 	// Flags are those of the claim's course since it was opened, but CourseByPerson also of a resubmission.
-	Flags CourseFlags
+	Flags CourseFlags `json:"-"`
 	// Tip is the ID of the last record: the next one names it as Prev.
-	Tip int64
+	Tip int64 `json:"-"`
 }
 
 // Instance is what is known of one process instance of a claim in the present round.
@@ -92,7 +99,7 @@ func (i *Instance) retried() int {
 }
 
 // IsZero reports whether nothing is known of the claim, or it has ended.
-func (s *State) IsZero() bool { return s.Last == 0 }
+func (s *State) IsZero() bool { return s.Kind == 0 }
 
 // Retried is how many other jobs of the job's instance got a retry in the present round since the instance was last
 // stopped: the count that a process cannot lose (RN-BIL-005 V1).
@@ -130,7 +137,7 @@ func (s State) Add(r *Record) State {
 	if s.Opened.IsZero() {
 		s.Opened = r.At
 	}
-	s.Tip, s.Last, s.At, s.Next, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
+	s.Tip, s.Kind, s.At, s.NextRetryTime, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
 	s.ProcessInstanceKey, s.HeldBy, s.DecidedBy = r.ProcessInstanceKey, r.HeldBy, r.DecidedBy
 	switch {
 	case r.Kind.IsDecision():
@@ -190,7 +197,7 @@ func (s State) decided(r *Record) State {
 
 // Standing returns where an open claim stands at the time now.
 func (s *State) Standing(now time.Time) Standing {
-	switch s.Last {
+	switch s.Kind {
 	case KindExhausted, KindPermanent:
 		if s.HeldBy == WithDeadLetters {
 			return DeadLetter
@@ -199,12 +206,12 @@ func (s *State) Standing(now time.Time) Standing {
 	case KindRejected:
 		return Incident
 	case KindRedriven, KindResubmitted:
-		if s.Next.IsZero() {
+		if s.NextRetryTime.IsZero() {
 			return Redriven
 		}
-	case KindRetry, KindDecisionRefused, KindSubmitted, KindAbandoned: // the last three are never the Last of a state
+	case KindRetry, KindDecisionRefused, KindSubmitted, KindAbandoned: // the last three are never the Kind of a state
 	}
-	if now.Before(s.Next) {
+	if now.Before(s.NextRetryTime) {
 		return Waiting
 	}
 	return Overdue
@@ -253,14 +260,14 @@ const stateVersion = 1
 
 // fields names all that is stored of a state, for writing and for reading.
 func (s *State) fields(c *codec) {
-	for _, t := range []*time.Time{&s.Opened, &s.FirstFailure, &s.At, &s.Next} {
+	for _, t := range []*time.Time{&s.Opened, &s.FirstFailure, &s.At, &s.NextRetryTime} {
 		c.time(t)
 	}
-	flags, last := int64(s.Flags), int64(s.Last)
+	flags, last := int64(s.Flags), int64(s.Kind)
 	for _, n := range []*int64{&s.Tip, &s.ProcessInstanceKey, &flags, &last} {
 		c.int(n)
 	}
-	s.Flags, s.Last = CourseFlags(flags), Kind(last) //nolint:gosec // what was written is small, and what was changed fails its check
+	s.Flags, s.Kind = CourseFlags(flags), Kind(last) //nolint:gosec // what was written is small, and what was changed fails its check
 	for _, n := range []*int{&s.Failures, &s.Retries, &s.Attempts, &s.Dropped, &s.RetryCount, &s.MaxRetries} {
 		c.count(n)
 	}

@@ -27,36 +27,15 @@ func IsOpen(s audit.Standing) bool { return slices.Contains(OpenStandings(), s) 
 // NoPolicy is the policy of a claim about which no policy has decided.
 const NoPolicy = "none"
 
-// Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed. What it has in
-// common with [audit.Record] bears the same name.
+// Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed.
 type Claim struct {
-	ClaimID string         `json:"claimId"`
-	State   audit.Standing `json:"state,omitempty"`
-	// Policy is the one that decided last, [NoPolicy] where none has.
-	Policy string `json:"policy,omitempty"`
+	ClaimID  string         `json:"claimId"`
+	Standing audit.Standing `json:"state,omitempty"`
 	// Since is when the claim came to stand so.
 	Since time.Time `json:"since,omitzero"`
-	// Opened is when the claim had its first record since its last end; of one that ended, before that end,
-	// in whole seconds, and absent where it never failed.
-	Opened time.Time `json:"opened,omitzero"`
-	// NextRetryTime is when the claim is to be submitted again; absent unless State is Waiting or Overdue.
-	NextRetryTime time.Time `json:"nextRetryTime,omitzero"`
-	// RetryCount is how many retries the claim had in its round, MaxRetries how many its policy allows, 0
-	// where that is not known.
-	RetryCount int `json:"retryCount"`
-	MaxRetries int `json:"maxRetries,omitempty"`
-	// Kind is that of the record that shows the state.
-	Kind audit.Kind `json:"kind,omitempty"`
-	// Class, Rule and Code are those of the last error.
-	Class string `json:"errorClassification,omitempty"`
-	Rule  string `json:"ruleId,omitempty"`
-	Code  string `json:"matchedCode,omitempty"`
-	// HeldBy is with whom a stopped claim is, where the model says so, and DecidedBy who decided what became of
-	// it.
-	HeldBy    string `json:"with,omitempty"`
-	DecidedBy string `json:"decidedBy,omitempty"`
-
-	ProcessInstanceKey int64 `json:"processInstanceKey,omitempty,string"`
+	// State is what is known of it, with [NoPolicy] where no policy has decided. Of one that ended, Opened is in whole
+	// seconds, and zero where it never failed.
+	audit.State
 }
 
 // Age returns how long ago an open claim was opened.
@@ -64,43 +43,21 @@ func (c *Claim) Age(now time.Time) time.Duration { return max(now.Sub(c.Opened),
 
 // Open returns an open claim as it stands at the time now.
 func Open(claimID string, s *audit.State, now time.Time) Claim {
-	c := Claim{
-		ClaimID:            claimID,
-		State:              s.Standing(now),
-		Policy:             cmp.Or(s.Policy, NoPolicy),
-		Since:              s.At,
-		Opened:             s.Opened,
-		NextRetryTime:      s.Next,
-		RetryCount:         s.RetryCount,
-		MaxRetries:         s.MaxRetries,
-		Kind:               s.Last,
-		Class:              string(s.Class),
-		Rule:               s.Rule,
-		Code:               s.Code,
-		HeldBy:             s.HeldBy,
-		DecidedBy:          s.DecidedBy,
-		ProcessInstanceKey: s.ProcessInstanceKey,
-	}
-	if c.State == audit.Overdue {
-		c.Since = s.Next
+	c := Claim{claimID, s.Standing(now), s.At, *s}
+	c.Policy = cmp.Or(s.Policy, NoPolicy)
+	if c.Standing == audit.Overdue {
+		c.Since = s.NextRetryTime
 	}
 	return c
 }
 
 // Ended returns the claim that a record has ended.
 func Ended(r *audit.Record) Claim {
-	c := Claim{
-		ClaimID:            r.ClaimID,
-		State:              audit.Submitted,
-		Policy:             cmp.Or(r.Policy, NoPolicy),
-		Since:              r.At,
-		RetryCount:         r.RetryCount,
-		Kind:               r.Kind,
-		DecidedBy:          r.DecidedBy,
-		ProcessInstanceKey: r.ProcessInstanceKey,
-	}
+	c := Claim{r.ClaimID, audit.Submitted, r.At, audit.State{
+		Policy: cmp.Or(r.Policy, NoPolicy), Kind: r.Kind, RetryCount: r.RetryCount, DecidedBy: r.DecidedBy, ProcessInstanceKey: r.ProcessInstanceKey,
+	}}
 	if r.Kind == audit.KindAbandoned {
-		c.State = audit.Abandoned
+		c.Standing = audit.Abandoned
 	}
 	if r.Course.Flags.Has(audit.CourseFailed) {
 		c.Opened = r.At.Add(-time.Duration(r.Course.Seconds) * time.Second)
@@ -154,7 +111,7 @@ func (c Census) Add(one Claim) {
 	if c[one.Policy] == nil {
 		c[one.Policy] = map[audit.Standing]Count{}
 	}
-	n := c[one.Policy][one.State]
+	n := c[one.Policy][one.Standing]
 	if n.Claims == 0 || one.Opened.Before(n.Oldest) {
 		n.Oldest = one.Opened
 	}
@@ -162,5 +119,5 @@ func (c Census) Add(one Claim) {
 		n.Longest = one.Since
 	}
 	n.Claims++
-	c[one.Policy][one.State] = n
+	c[one.Policy][one.Standing] = n
 }

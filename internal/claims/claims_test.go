@@ -75,7 +75,7 @@ func listed(t *testing.T, s audit.Store, q claims.Query, now time.Time) (lines [
 	all, err := claims.List(t.Context(), s, q, now)
 	check.Must(t, err)
 	for _, c := range all {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s%s", strings.TrimSuffix(strings.TrimPrefix(c.ClaimID, "CLM-"), "-1"), c.State, c.Policy, c.HeldBy, c.DecidedBy)))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s%s", strings.TrimSuffix(strings.TrimPrefix(c.ClaimID, "CLM-"), "-1"), c.Standing, c.Policy, c.HeldBy, c.DecidedBy)))
 	}
 	return lines
 }
@@ -183,7 +183,7 @@ func TestAClaimIsKnownByTheRecordThatShowsHowItStands(t *testing.T) {
 		check.Must(t, err)
 		got := "not known"
 		if c.Last != nil {
-			got = fmt.Sprintf("%s by %s", c.State, c.Last.Kind)
+			got = fmt.Sprintf("%s by %s", c.Standing, c.Last.Kind)
 		}
 		check.Same(t, want, got, "%s", id)
 	}

@@ -71,13 +71,13 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 }
 
 func (q *Query) fits(c *Claim) bool {
-	return slices.Contains(q.States, c.State) && (q.Policy == "" || q.Policy == c.Policy) &&
+	return slices.Contains(q.States, c.Standing) && (q.Policy == "" || q.Policy == c.Policy) &&
 		!c.at().Before(q.From) && c.at().Before(q.To)
 }
 
 // at is when an open claim was opened, and when another one ended.
 func (c *Claim) at() time.Time {
-	if IsOpen(c.State) {
+	if IsOpen(c.Standing) {
 		return c.Opened
 	}
 	return c.Since

@@ -310,7 +310,7 @@ func TestTheRateIsKept(t *testing.T) {
 type hasty struct{ audit.Store }
 
 func (hasty) Open(_ context.Context, visit func(string, *audit.State) error) error {
-	return visit("CLM-A-1", &audit.State{Last: audit.KindExhausted, At: time.Now()})
+	return visit("CLM-A-1", &audit.State{Kind: audit.KindExhausted, At: time.Now()})
 }
 
 func (hasty) Claim(context.Context, string) (audit.State, []audit.Record, error) {

@@ -45,7 +45,7 @@ func TestTheWindowIsWhatEndedInItsTime(t *testing.T) {
 		return got
 	}
 	stopped := func(policy string) *audit.State {
-		return &audit.State{Policy: policy, Last: stop, At: now, Opened: now, Flags: audit.CourseRetried}
+		return &audit.State{Policy: policy, Kind: stop, At: now, Opened: now, Flags: audit.CourseRetried}
 	}
 	check.Same(t, 7.0/10, rates(now)["tiss"], "at the start")
 	check.Same(t, 1, rates(now.Add(time.Hour))["tiss"], "when the old ones have left")

@@ -33,7 +33,7 @@ func Statuses() []string { return []string{"exhausted", "permanent", "waiting", 
 // Status returns that word for a claim; for others it is the name of the claim's standing.
 func Status(c *claims.Claim) string {
 	stopped := map[audit.Kind]string{audit.KindExhausted: "exhausted", audit.KindPermanent: "permanent"}
-	return cmp.Or(stopped[c.Kind], string(c.State))
+	return cmp.Or(stopped[c.Kind], string(c.Standing))
 }
 
 // Filter chooses claims by their last decision. An empty field chooses all.
@@ -55,7 +55,7 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 	now := r.Now()
 	err := r.Store.Open(ctx, func(id string, s *audit.State) error {
 		c, recent := claims.Open(id, s, now), !s.At.Before(now.Add(-since))
-		if s.Last.IsDecision() && recent && filter.fits(&c) {
+		if s.Kind.IsDecision() && recent && filter.fits(&c) {
 			fit = append(fit, id)
 		}
 		return nil

@@ -11,7 +11,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -51,7 +50,7 @@ func (l Claims) Text(p *text.Printer, now time.Time) string {
 func (l Claims) summary(p *text.Printer) string {
 	counts := map[audit.Standing]int64{}
 	for i := range l.Claims {
-		counts[l.Claims[i].State]++
+		counts[l.Claims[i].Standing]++
 	}
 	if len(counts) == 0 {
 		return p.Sprintf("No claims.")
@@ -84,7 +83,7 @@ func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 func ageOf(c *claims.Claim, now time.Time) string {
 	age := c.Age(now)
 	switch {
-	case !claims.IsOpen(c.State):
+	case !claims.IsOpen(c.Standing):
 		return "-"
 	case age < time.Hour:
 		return fmt.Sprintf("%d min", age/time.Minute)
@@ -104,13 +103,13 @@ func retriesOf(c *claims.Claim) string {
 
 // stateWords returns the state of a claim, with what is known of it.
 func stateWords(p *text.Printer, c *claims.Claim, now time.Time) string {
-	name := p.Text(stateNames[c.State])
+	name := p.Text(stateNames[c.Standing])
 	switch {
-	case c.State == audit.Waiting:
+	case c.Standing == audit.Waiting:
 		return p.Sprintf("%s, due in %s", name, p.About(c.NextRetryTime.Sub(now)))
-	case c.State == audit.Overdue:
+	case c.Standing == audit.Overdue:
 		return p.Sprintf("%s for %s", name, p.About(now.Sub(c.NextRetryTime)))
-	case c.State == audit.Stopped && c.HeldBy != "":
+	case c.Standing == audit.Stopped && c.HeldBy != "":
 		return name + ": " + withWords(p, c.HeldBy)
 	case c.DecidedBy != "":
 		return p.Sprintf("%s, by %s", name, text.Line(c.DecidedBy))
@@ -128,12 +127,12 @@ func withWords(p *text.Printer, with string) string {
 // reasonOf returns why an open claim has failed: the code that matched, else the class of the error, else what was recorded last.
 func reasonOf(p *text.Printer, c *claims.Claim) string {
 	switch {
-	case !claims.IsOpen(c.State):
+	case !claims.IsOpen(c.Standing):
 		return "-"
 	case c.Code != "":
 		return text.Line(c.Code)
 	case c.Class != "":
-		return p.Text(classNames[retry.Class(c.Class)])
+		return p.Text(classNames[c.Class])
 	default:
 		return p.Text(kindTexts[c.Kind])
 	}

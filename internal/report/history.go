@@ -34,7 +34,7 @@ func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (Histo
 	if h.known, err = claims.Know(h.ClaimID, state, records, now); err != nil {
 		return History{}, err
 	}
-	h.State = h.known.State
+	h.State = h.known.Standing
 	for i := range records {
 		facts, err := records[i].Facts()
 		if err != nil {
@@ -102,7 +102,7 @@ func (w words) count(r *audit.Record, f *contract.Facts) string {
 // it unless the model named a person.
 func (w words) standing(c *claims.Known, now time.Time) string {
 	due, last, byPolicy := c.NextRetryTime, c.Last, c.Kind == audit.KindRetry
-	switch c.State {
+	switch c.Standing {
 	case audit.Waiting:
 		if !byPolicy {
 			return w.Sprintf("to be sent again%s, due %s", w.by(last), w.Time(due))

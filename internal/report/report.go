@@ -36,14 +36,14 @@ var ages = [...]time.Duration{time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * tim
 func CountOpen(all []claims.Claim, now time.Time) OpenClaims {
 	o := OpenClaims{map[audit.Standing][1 + len(ages)]int64{}, all[:min(mostOpen, len(all))]}
 	for i := range all {
-		n := o.Open[all[i].State]
+		n := o.Open[all[i].Standing]
 		n[0]++
 		for j, age := range ages {
 			if all[i].Age(now) > age {
 				n[1+j]++
 			}
 		}
-		o.Open[all[i].State] = n
+		o.Open[all[i].Standing] = n
 	}
 	return o
 }

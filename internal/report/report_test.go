@@ -68,18 +68,18 @@ func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		claim         claims.Claim
+		state         audit.State
 		want, english string
 	}{
-		{claims.Claim{Kind: audit.KindResubmitted}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
-		{claims.Claim{Kind: audit.KindRejected}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
-		{claims.Claim{Kind: audit.KindRetry, Class: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
-		{claims.Claim{Kind: audit.KindRetry, Class: "TRANSIENT", Code: "out (of"}, "out (of", "out (of"},
+		{audit.State{Kind: audit.KindResubmitted}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
+		{audit.State{Kind: audit.KindRejected}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
+		{audit.State{Kind: audit.KindRetry, Class: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
+		{audit.State{Kind: audit.KindRetry, Class: "TRANSIENT", Code: "out (of"}, "out (of", "out (of"},
 	} {
-		c.claim.State = audit.Stopped
-		check.Same(t, c.want, reasonOf(inPortuguese, &c.claim), "in Portuguese")
-		check.Same(t, c.english, reasonOf(english.Printer, &c.claim), "in English")
+		claim := claims.Claim{Standing: audit.Stopped, State: c.state}
+		check.Same(t, c.want, reasonOf(inPortuguese, &claim), "in Portuguese")
+		check.Same(t, c.english, reasonOf(english.Printer, &claim), "in English")
 	}
-	dead := claims.Claim{State: audit.DeadLetter}
+	dead := claims.Claim{Standing: audit.DeadLetter}
 	check.Same(t, "carta morta", stateWords(inPortuguese, &dead, now), "a state")
 }
