@@ -20,7 +20,6 @@ import (
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
 )
@@ -35,12 +34,12 @@ const oldBacklog = 10 * time.Minute
 type doctor struct {
 	cfg      config.Config
 	now      func() time.Time
-	diagnose func(report.Diagnosis)
+	diagnose func(text.Finding)
 }
 
-// Examine looks at everything that a worker with this configuration needs, also while one runs, and passes each diagnosis on as
+// Examine looks at everything that a worker with this configuration needs, also while one runs, and passes each finding on as
 // soon as it is made. It changes nothing and takes no job.
-func Examine(ctx context.Context, cfg config.Config, now func() time.Time, diagnose func(report.Diagnosis)) {
+func Examine(ctx context.Context, cfg config.Config, now func() time.Time, diagnose func(text.Finding)) {
 	d := doctor{cfg, now, diagnose}
 	d.settings()
 	d.policies()
@@ -50,23 +49,23 @@ func Examine(ctx context.Context, cfg config.Config, now func() time.Time, diagn
 	d.worker(ctx)
 }
 
-func (d doctor) say(health report.Health, check, finding, advice string) {
-	d.diagnose(report.Diagnosis{Check: check, Health: health, Finding: finding, Advice: advice})
+func (d doctor) say(severity text.Severity, check, what, advice string) {
+	d.diagnose(text.Finding{Severity: severity, Check: check, What: what, Advice: advice})
 }
 
 func (d doctor) settings() {
 	for _, warning := range d.cfg.Warnings() {
-		d.say(report.Warning, "settings", warning, "")
+		d.say(text.Warning, "settings", warning, "")
 	}
 	if len(d.cfg.Warnings()) == 0 {
-		d.say(report.OK, "settings", "no fault and no warning", "")
+		d.say(text.OK, "settings", "no fault and no warning", "")
 	}
 }
 
 func (d doctor) policies() {
 	store, err := openPolicies(d.cfg)
 	if err != nil {
-		d.say(report.Fault, "policies", oneLine(err), "worker policies lint names every fault of the file")
+		d.say(text.Error, "policies", oneLine(err), "worker policies lint names every fault of the file")
 		return
 	}
 	var names []string
@@ -75,10 +74,10 @@ func (d doctor) policies() {
 	}
 	for _, f := range store.Current().LintAll(d.cfg.PoliciesFile, 0) {
 		if f.Severity != policy.SevereInformation {
-			d.say(report.Warning, "policies", f.Problem, f.Advice)
+			d.say(text.Warning, "policies", f.Problem, f.Advice)
 		}
 	}
-	d.say(report.OK, "policies", strings.Join(names, ", "), "")
+	d.say(text.OK, "policies", strings.Join(names, ", "), "")
 }
 
 // cluster looks at all that is behind the gateway's address.
@@ -86,27 +85,27 @@ func (d doctor) cluster(ctx context.Context) {
 	address := d.cfg.Address()
 	client, err := dial(d.cfg)
 	if err != nil {
-		d.say(report.Fault, "gateway", oneLine(err), "")
+		d.say(text.Error, "gateway", oneLine(err), "")
 		return
 	}
 	defer func() { _ = client.Close() }()
 	topology, err := ask(ctx, client.Topology)
 	switch code := transport.Code(err); {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
-		d.say(report.OK, "gateway", fmt.Sprintf("%s answers, %s", address, address.Transport()), "")
-		d.say(report.Fault, "authentication", fmt.Sprintf("%s: %s", d.cfg.AuthStrategy(), oneLine(err)), d.authAdvice())
+		d.say(text.OK, "gateway", fmt.Sprintf("%s answers, %s", address, address.Transport()), "")
+		d.say(text.Error, "authentication", fmt.Sprintf("%s: %s", d.cfg.AuthStrategy(), oneLine(err)), d.authAdvice())
 		return
 	case err != nil:
-		d.say(report.Fault, "gateway", oneLine(err), fmt.Sprintf("%s is read as %s, %s: check host, port and TLS, and that the broker runs",
+		d.say(text.Error, "gateway", oneLine(err), fmt.Sprintf("%s is read as %s, %s: check host, port and TLS, and that the broker runs",
 			d.cfg.AddressVariable(), address, address.Transport()))
 		return
 	}
-	d.say(report.OK, "gateway", fmt.Sprintf("%s, version %s, %s", address, orUnknown(topology.Version), address.Transport()), "")
-	d.say(report.OK, "authentication", authText(d.cfg), "")
+	d.say(text.OK, "gateway", fmt.Sprintf("%s, version %s, %s", address, orUnknown(topology.Version), address.Transport()), "")
+	d.say(text.OK, "authentication", authText(d.cfg), "")
 	if topology.Healthy() {
-		d.say(report.OK, "partitions", fmt.Sprintf("%d, each with a healthy leader", topology.Partitions), "")
+		d.say(text.OK, "partitions", fmt.Sprintf("%d, each with a healthy leader", topology.Partitions), "")
 	} else {
-		d.say(report.Fault, "partitions", fmt.Sprintf("%d of %d have a healthy leader", topology.Led, topology.Partitions),
+		d.say(text.Error, "partitions", fmt.Sprintf("%d of %d have a healthy leader", topology.Led, topology.Partitions),
 			"jobs of the others wait: docs/runbooks.md#what-to-look-at")
 	}
 	d.tenant(ctx, client)
@@ -154,20 +153,20 @@ func (d doctor) tenant(ctx context.Context, client transport.Client) {
 	})
 	switch transport.Code(err) {
 	case codes.OK:
-		d.say(report.OK, "tenant", d.cfg.Tenant, "")
+		d.say(text.OK, "tenant", d.cfg.Tenant, "")
 	case codes.PermissionDenied, codes.InvalidArgument:
-		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenant, oneLine(err)),
+		d.say(text.Error, "tenant", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenant, oneLine(err)),
 			"assign it to the worker's credentials, or correct RETRY_TENANT; without multi-tenancy it is "+job.DefaultTenant)
 		return
 	default:
-		d.say(report.Fault, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks.md#retrygatewayunreachable")
+		d.say(text.Error, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks.md#retrygatewayunreachable")
 		return
 	}
 	const table = "docs/operations.md has the permissions by command"
 	if d.cfg.AuthStrategy() == config.AuthNone {
-		d.say(report.OK, "permissions", "none are needed without authentication", "")
+		d.say(text.OK, "permissions", "none are needed without authentication", "")
 	} else {
-		d.say(report.Unknown, "permissions", "polls are allowed; a cluster with authorizations shows a missing UPDATE_PROCESS_INSTANCE "+
+		d.say(text.Unknown, "permissions", "polls are allowed; a cluster with authorizations shows a missing UPDATE_PROCESS_INSTANCE "+
 			"only by jobs that do not come", table)
 	}
 }
@@ -176,7 +175,7 @@ func (d doctor) tenant(ctx context.Context, client transport.Client) {
 func (d doctor) models(ctx context.Context, client transport.Client) {
 	reader, can := client.(transport.Definitions)
 	if !can {
-		d.say(report.Unknown, "models", "gRPC cannot read what is deployed", "use a REST address for this command, or look at Operate")
+		d.say(text.Unknown, "models", "gRPC cannot read what is deployed", "use a REST address for this command, or look at Operate")
 		return
 	}
 	var deployed []modellint.File
@@ -186,15 +185,15 @@ func (d doctor) models(ctx context.Context, client transport.Client) {
 		})
 		switch {
 		case transport.Code(err) == codes.NotFound:
-			d.say(report.Warning, "models", m.ProcessID+" is not deployed, or these credentials may not read it", "worker deploy, unless your own models call the tasks")
+			d.say(text.Warning, "models", m.ProcessID+" is not deployed, or these credentials may not read it", "worker deploy, unless your own models call the tasks")
 		case err != nil:
-			d.say(report.Unknown, "models", m.ProcessID+": "+oneLine(err), "")
+			d.say(text.Unknown, "models", m.ProcessID+": "+oneLine(err), "")
 		case string(got.XML) != string(m.Content):
-			d.say(report.Warning, "models", fmt.Sprintf("%s version %d is not the model of this release", m.ProcessID, got.Version),
+			d.say(text.Warning, "models", fmt.Sprintf("%s version %d is not the model of this release", m.ProcessID, got.Version),
 				"compare it with bpmn/"+m.Name+", then worker deploy")
 			deployed = append(deployed, modellint.File{Name: fmt.Sprintf("%s version %d", m.ProcessID, got.Version), Content: got.XML})
 		default:
-			d.say(report.OK, "models", fmt.Sprintf("%s version %d is that of this release", m.ProcessID, got.Version), "")
+			d.say(text.OK, "models", fmt.Sprintf("%s version %d is that of this release", m.ProcessID, got.Version), "")
 		}
 	}
 	d.lint(deployed)
@@ -207,8 +206,8 @@ func (d doctor) lint(deployed []modellint.File) {
 		return // that is a fault of its own
 	}
 	for _, f := range LintModels(deployed, d.cfg.JobTypes, store.Current()) {
-		if f.Severity != modellint.SevereInformation {
-			d.say(report.Warning, "models", strings.Join(strings.Fields(fmt.Sprintf("%s, %s %s: %s", f.File, f.Rule, f.Element, f.Problem)), " "),
+		if f.Severity != text.Information {
+			d.say(text.Warning, "models", strings.Join(strings.Fields(fmt.Sprintf("%s, %s %s: %s", f.File, f.Check, f.Subject, f.What)), " "),
 				"worker models lint of its file has what to do about it")
 		}
 	}
@@ -219,22 +218,22 @@ func (d doctor) store(ctx context.Context) {
 	secret, err := audit.LoadSecret(d.cfg.AuditKey())
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && d.cfg.AuditKeyFile == "" && d.cfg.SQLitePath() != "" && empty(d.cfg.SQLitePath()):
-		d.say(report.Warning, "store", fmt.Sprintf("%s does not exist yet, nor does its key", d.cfg.DatabaseURL), "the first start of a worker makes both")
+		d.say(text.Warning, "store", fmt.Sprintf("%s does not exist yet, nor does its key", d.cfg.DatabaseURL), "the first start of a worker makes both")
 		return
 	case err != nil:
-		d.say(report.Fault, "key", oneLine(err), "restore the key from its backup: without it the trail cannot be continued")
+		d.say(text.Error, "key", oneLine(err), "restore the key from its backup: without it the trail cannot be continued")
 	default:
-		d.say(report.OK, "key", fmt.Sprintf("%s, in %s", secret.Public().ID(), d.cfg.AuditKey()), "")
+		d.say(text.OK, "key", fmt.Sprintf("%s, in %s", secret.Public().ID(), d.cfg.AuditKey()), "")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
 	store, err := OpenHistory(ctx, d.cfg)
 	if err != nil {
-		d.say(report.Fault, "store", oneLine(err), "docs/runbooks.md#retrystoredown")
+		d.say(text.Error, "store", oneLine(err), "docs/runbooks.md#retrystoredown")
 		return
 	}
 	defer func() { _ = store.Close() }()
-	d.say(report.OK, "store", d.cfg.DatabaseURL.String(), "")
+	d.say(text.OK, "store", d.cfg.DatabaseURL.String(), "")
 	d.chain(ctx, store, secret)
 	d.backlog(ctx, store)
 }
@@ -242,14 +241,14 @@ func (d doctor) store(ctx context.Context) {
 func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secret) {
 	heads, _, err := store.Heads(ctx)
 	if err != nil {
-		d.say(report.Fault, "chain", oneLine(err), "docs/runbooks.md#what-to-look-at")
+		d.say(text.Error, "chain", oneLine(err), "docs/runbooks.md#what-to-look-at")
 		return
 	}
 	var last time.Time
 	var records int64
 	for _, h := range heads {
 		if secret != nil && h.Seq > 0 && !secret.Public().CheckHead(h) {
-			d.say(report.Fault, "chain", fmt.Sprintf("the head of chain %d is not signed with the key %s", h.Chain, secret.Public().ID()), "docs/runbooks.md#auditchainbroken")
+			d.say(text.Error, "chain", fmt.Sprintf("the head of chain %d is not signed with the key %s", h.Chain, secret.Public().ID()), "docs/runbooks.md#auditchainbroken")
 			return
 		}
 		records += h.Seq
@@ -257,13 +256,13 @@ func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secr
 			last = h.At
 		}
 	}
-	d.say(report.OK, "chain", fmt.Sprintf("%s, %s; worker audit verify reads every record", text.Count(len(heads), "chain"), text.Count(records, "record")), "")
+	d.say(text.OK, "chain", fmt.Sprintf("%s, %s; worker audit verify reads every record", text.Count(len(heads), "chain"), text.Count(records, "record")), "")
 	if behind := behindTrail(heads, d.now(), d.cfg.MaxClockSkew); records == 0 {
-		d.say(report.Unknown, "last record", "there is none yet", "")
+		d.say(text.Unknown, "last record", "there is none yet", "")
 	} else if behind != nil {
-		d.say(report.Fault, "last record", behind.Error(), "docs/runbooks.md#what-to-look-at")
+		d.say(text.Error, "last record", behind.Error(), "docs/runbooks.md#what-to-look-at")
 	} else {
-		d.say(report.OK, "last record", fmt.Sprintf("%s, %s ago", last.UTC().Format(time.RFC3339), d.now().Sub(last).Round(time.Second)), "")
+		d.say(text.OK, "last record", fmt.Sprintf("%s, %s ago", last.UTC().Format(time.RFC3339), d.now().Sub(last).Round(time.Second)), "")
 	}
 }
 
@@ -274,24 +273,24 @@ func (d doctor) backlog(ctx context.Context, store audit.Store) {
 	waiting, oldest, err := store.Backlog(ctx)
 	switch {
 	case err != nil:
-		d.say(report.Unknown, "outbox", oneLine(err), "")
+		d.say(text.Unknown, "outbox", oneLine(err), "")
 	case waiting > 0 && d.now().Sub(oldest) > oldBacklog:
-		d.say(report.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", text.Count(waiting, "event"), d.now().Sub(oldest).Round(time.Second)),
+		d.say(text.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", text.Count(waiting, "event"), d.now().Sub(oldest).Round(time.Second)),
 			"docs/runbooks.md#retryoutboxgrowing")
 	default:
-		d.say(report.OK, "outbox", text.Count(waiting, "event")+" waiting to be published", "")
+		d.say(text.OK, "outbox", text.Count(waiting, "event")+" waiting to be published", "")
 	}
 }
 
 // queue connects to the queue's hosts. Whether it takes events shows in the outbox.
 func (d doctor) queue(ctx context.Context) {
 	if d.cfg.EventsURL == "" {
-		d.say(report.OK, "queue", "none is set: events stay in the store", "")
+		d.say(text.OK, "queue", "none is set: events stay in the store", "")
 		return
 	}
 	hosts, err := queue.Hosts(string(d.cfg.EventsURL))
 	if err != nil {
-		d.say(report.Fault, "queue", "RETRY_EVENTS_URL "+oneLine(err), "")
+		d.say(text.Error, "queue", "RETRY_EVENTS_URL "+oneLine(err), "")
 		return
 	}
 	var failed []string
@@ -308,18 +307,18 @@ func (d doctor) queue(ctx context.Context) {
 	}
 	switch {
 	case len(failed) == len(hosts):
-		d.say(report.Fault, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks.md#retryoutboxgrowing")
+		d.say(text.Error, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks.md#retryoutboxgrowing")
 	case len(failed) > 0:
-		d.say(report.Warning, "queue", strings.Join(failed, "; "), "")
+		d.say(text.Warning, "queue", strings.Join(failed, "; "), "")
 	default:
-		d.say(report.OK, "queue", d.cfg.EventsURL.String()+" can be reached", "")
+		d.say(text.OK, "queue", d.cfg.EventsURL.String()+" can be reached", "")
 	}
 }
 
 // worker asks the worker that runs with this configuration. It knows the broker's clock, which shows only in jobs.
 func (d doctor) worker(ctx context.Context) {
 	if strings.HasSuffix(d.cfg.HTTPAddress, ":0") {
-		d.say(report.Unknown, "worker", "RETRY_HTTP_ADDRESS lets it choose a port", "")
+		d.say(text.Unknown, "worker", "RETRY_HTTP_ADDRESS lets it choose a port", "")
 		return
 	}
 	_, err := ask(ctx, func(ctx context.Context) (any, error) {
@@ -330,15 +329,15 @@ func (d doctor) worker(ctx context.Context) {
 	})
 	switch {
 	case err != nil && strings.HasPrefix(err.Error(), "no worker answers"):
-		d.say(report.Warning, "worker", oneLine(err), "none runs with these settings on this host; start it with: worker run")
-		d.say(report.Unknown, "clock", "the broker's clock shows only in jobs, to a worker that runs", "")
+		d.say(text.Warning, "worker", oneLine(err), "none runs with these settings on this host; start it with: worker run")
+		d.say(text.Unknown, "clock", "the broker's clock shows only in jobs, to a worker that runs", "")
 	case err != nil && strings.HasPrefix(err.Error(), "not ready"):
-		d.say(report.Fault, "worker", oneLine(err), "it continues by itself when that is mended: do not restart it")
+		d.say(text.Error, "worker", oneLine(err), "it continues by itself when that is mended: do not restart it")
 	case err != nil:
-		d.say(report.Fault, "worker", oneLine(err), "check RETRY_HTTP_ADDRESS and its certificate: they are those of the worker")
+		d.say(text.Error, "worker", oneLine(err), "check RETRY_HTTP_ADDRESS and its certificate: they are those of the worker")
 	default:
-		d.say(report.OK, "worker", "ready: store, gateway and polls are as they should be", "")
-		d.say(report.OK, "clock", "host and broker agree well enough, as far as jobs have shown", "")
+		d.say(text.OK, "worker", "ready: store, gateway and polls are as they should be", "")
+		d.say(text.OK, "clock", "host and broker agree well enough, as far as jobs have shown", "")
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/rest"
 )
@@ -23,8 +23,8 @@ import (
 // examine returns what the doctor finds, each as "health check: finding -> advice".
 func examine(t *testing.T, cfg config.Config) (all []string) {
 	t.Helper()
-	app.Examine(t.Context(), cfg, time.Now, func(d report.Diagnosis) {
-		all = append(all, string(d.Health)+" "+d.Check+": "+d.Finding+" -> "+d.Advice)
+	app.Examine(t.Context(), cfg, time.Now, func(f text.Finding) {
+		all = append(all, string(f.Severity)+" "+f.Check+": "+f.What+" -> "+f.Advice)
 	})
 	return all
 }
@@ -52,7 +52,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	r.awaitReadiness(200, "ready")
 	all := examine(t, cfg)
 	for _, d := range all {
-		if strings.HasPrefix(d, "fault") || strings.HasPrefix(d, "warning") {
+		if strings.HasPrefix(d, "error") || strings.HasPrefix(d, "warning") {
 			t.Error(d)
 		}
 	}
@@ -77,19 +77,19 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"no gateway": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.ZeebeAddress = freeAddress(t)
-		}, "fault gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
+		}, "error gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
 		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
-		}, "fault authentication: NONE", "set those of Basic or OIDC"},
-		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "fault tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
+		}, "error authentication: NONE", "set those of Basic or OIDC"},
+		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "error tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
 		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
-		}, "fault policies: ", "none.yaml"},
+		}, "error policies: ", "none.yaml"},
 		"a queue that is away": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.EventsURL = config.URL("kafka://" + freeAddress(t))
-		}, "fault queue: ", "runbooks.md#retryoutboxgrowing"},
+		}, "error queue: ", "runbooks.md#retryoutboxgrowing"},
 		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.HTTPAddress = freeAddress(t)
@@ -99,14 +99,14 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 			c.HTTPAddress = freeAddress(t)
 			start(t, *c)
-		}, "fault worker: not ready", "do not restart it"},
+		}, "error worker: not ready", "do not restart it"},
 		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 		"a key that is lost": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			r := start(t, *c)
 			r.stopped()
 			check.Must(t, os.Remove(c.SQLitePath()+".key"))
-		}, "fault key: ", "restore the key"},
+		}, "error key: ", "restore the key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,6 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/readfile"
-	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -128,10 +127,10 @@ func lintBefore(command *cobra.Command, cfg config.Config, models []bpmn.Model, 
 	if err != nil || len(findings) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintln(command.ErrOrStderr(), text.Harmless(report.ModelFindingsText(findings, len(files)))); err != nil {
+	if _, err := fmt.Fprintln(command.ErrOrStderr(), text.Harmless(findings.Text(""))); err != nil {
 		return err
 	}
-	if force || !slices.ContainsFunc(findings, func(f modellint.Finding) bool { return f.Severity == modellint.SevereError }) {
+	if force || findings.Count(text.Error) == 0 {
 		return nil
 	}
 	return fmt.Errorf("nothing is deployed: %w; --force deploys all the same", modelsVerdict(findings))

@@ -9,7 +9,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -21,25 +20,25 @@ func newDoctor(now clock) *cobra.Command {
 prints what to do behind ->. "unknown" means that it cannot be seen from here.
 It changes nothing and takes no job.
 
-The exit code is 1 if there is a fault, 2 if it is in the settings.`,
+The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		Example: `  worker doctor`,
 		Args:    noArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			all := report.Diagnoses{}
+			all := text.Findings{}
 			cfg, err := loadConfig(command)
 			if faults, is := errors.AsType[config.FaultsError](err); is && asJSON(command) {
 				for _, fault := range faults {
-					all = append(all, report.Diagnosis{Check: "settings", Health: report.Fault, Finding: fault})
+					all = append(all, text.Finding{Severity: text.Error, Check: "settings", What: fault})
 				}
 				return cmp.Or(printJSON(command, all), err)
 			}
 			if err != nil {
 				return err
 			}
-			app.Examine(command.Context(), cfg, now, func(d report.Diagnosis) {
-				all = append(all, d)
+			app.Examine(command.Context(), cfg, now, func(f text.Finding) {
+				all = append(all, f)
 				if !asJSON(command) {
-					_ = printText(command, report.DiagnosisText(d))
+					_ = printText(command, f.String())
 				}
 			})
 			if asJSON(command) {
@@ -47,8 +46,8 @@ The exit code is 1 if there is a fault, 2 if it is in the settings.`,
 					return err
 				}
 			}
-			if n := all.Faults(); n > 0 {
-				return fmt.Errorf("%s found", text.Count(n, "fault"))
+			if n := all.Count(text.Error); n > 0 {
+				return fmt.Errorf("%s found", text.Count(n, "error"))
 			}
 			return nil
 		},

@@ -18,7 +18,6 @@ import (
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/readfile"
-	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -59,21 +58,21 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 		if err != nil {
 			return err
 		}
-		err = printAnswer(command, findings, report.ModelFindingsText(findings, len(files)))
+		err = printAnswer(command, findings, findings.Text("No findings in "+text.Count(len(files), "file")+"."))
 		return cmp.Or(err, modelsVerdict(findings))
 	}
 	return withJSON(command, "print a JSON array of findings")
 }
 
 // lintModels returns the findings about files, under the settings and the policies of a file.
-func lintModels(ctx context.Context, cfg config.Config, files []modellint.File, policies string) ([]modellint.Finding, error) {
+func lintModels(ctx context.Context, cfg config.Config, files []modellint.File, policies string) (text.Findings, error) {
 	store, err := bounded(ctx, func() (*policy.Store, error) { return policy.Open(policies) })
 	if err != nil {
 		return nil, usageError{err}
 	}
 	findings := app.LintModels(files, cfg.JobTypes, store.Current())
 	if findings == nil {
-		findings = []modellint.Finding{} // in JSON a list, even where it is empty
+		findings = text.Findings{} // in JSON a list, even where it is empty
 	}
 	return findings, nil
 }
@@ -150,15 +149,11 @@ func modelPaths(name string) (paths []string, err error) {
 }
 
 // modelsVerdict returns an error where there is an error or a warning.
-func modelsVerdict(findings []modellint.Finding) error {
-	number := map[modellint.Severity]int{}
-	for _, f := range findings {
-		number[f.Severity]++
-	}
+func modelsVerdict(findings text.Findings) error {
 	var parts []string
-	for _, severity := range []modellint.Severity{modellint.SevereError, modellint.SevereWarning} {
-		if number[severity] > 0 {
-			parts = append(parts, text.Count(number[severity], string(severity)))
+	for _, severity := range []text.Severity{text.Error, text.Warning} {
+		if n := findings.Count(severity); n > 0 {
+			parts = append(parts, text.Count(n, string(severity)))
 		}
 	}
 	if len(parts) == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // errorsCaught finds errors of the worker that no event catches.
@@ -27,8 +28,8 @@ func (l *linter) errorsCaught(n *node) {
 	for _, code := range loose {
 		fixes = append(fixes, boundary(n, code, same(results(l.tasks[n]))))
 	}
-	f := Finding{
-		Problem: thrown + ", which nothing catches",
+	f := text.Finding{
+		What: thrown + ", which nothing catches",
 		Effect: "The claim stops as an incident of this task (UNHANDLED_ERROR_EVENT). " +
 			"No person gets it.",
 		Advice: "Attach an error event for each code and let it lead to a person's task. (The error itself belongs next to the process.)",
@@ -37,7 +38,7 @@ func (l *linter) errorsCaught(n *node) {
 	if len(l.callers[n.process.id]) == 0 {
 		f.Advice += " If another process calls this one and catches the errors, pass its file too."
 	}
-	l.add(n, SevereError, ruleErrorNotCaught, f)
+	l.add(n, text.Error, ruleErrorNotCaught, f)
 }
 
 // passesOn reports whether a process leaves errors to the processes that call it: if one of the files does, or if it throws such
@@ -90,38 +91,38 @@ func (l *linter) errorEvent(event *node, variables []string) {
 			read = append(read, v)
 		}
 	}
-	f := Finding{
+	f := text.Finding{
 		Advice: "Map the variables at this event:",
 		Fix:    outputs(same(missing)...),
 	}
 	if at := slices.Index(read, shouldRetry); at >= 0 {
 		read = slices.Delete(read, at, at+1)
 		stale := f
-		stale.Problem = "shouldRetry is read after the error, but this event does not map it"
+		stale.What = "shouldRetry is read after the error, but this event does not map it"
 		stale.Effect = "It is still true, from the analysis before: a gateway sends the claim again although the retries are over."
 		stale.Fix = outputs(same([]string{shouldRetry})...)
-		l.add(event, SevereError, ruleStale, stale)
+		l.add(event, text.Error, ruleStale, stale)
 	}
 	person := l.reachesPerson(event)
 	switch {
 	case len(read) > 0:
-		f.Problem = fmt.Sprintf("%s %s read after the error, but this event does not map %s", enumerated(read), isAre(read), itThem(read))
+		f.What = fmt.Sprintf("%s %s read after the error, but this event does not map %s", enumerated(read), isAre(read), itThem(read))
 		f.Effect = "What reads it gets " + before(event) + ". Zeebe keeps an error's variables in the event that catches it."
-		l.add(event, SevereError, ruleErrorVariables, f)
+		l.add(event, text.Error, ruleErrorVariables, f)
 	case len(missing) == len(variables) && person != nil:
-		f.Problem = "the event maps none of the error's variables"
+		f.What = "the event maps none of the error's variables"
 		f.Effect = fmt.Sprintf("%s shows %s, and not why the claim stopped. Zeebe keeps an error's variables in the event that catches it.", quoted(person), before(event))
-		l.add(event, SevereError, ruleErrorVariables, f)
+		l.add(event, text.Error, ruleErrorVariables, f)
 	case person != nil && slices.Contains(missing, shouldRetry) && len(missing)*3 <= len(variables): // the others are meant to be there
-		f.Problem = "the event maps the other variables of the error, but not shouldRetry"
+		f.What = "the event maps the other variables of the error, but not shouldRetry"
 		f.Effect = fmt.Sprintf("It stays true, from the analysis before, and so %s shows it.", quoted(person))
 		f.Fix = outputs(same([]string{shouldRetry})...)
-		l.add(event, SevereWarning, ruleStale, f)
+		l.add(event, text.Warning, ruleStale, f)
 	case person != nil && slices.Contains(missing, "retryReason"):
 		why := slices.DeleteFunc([]string{"retryReason", contract.OriginalError}, func(v string) bool { return !slices.Contains(missing, v) })
-		f.Problem = "the event does not map " + enumerated(why)
+		f.What = "the event does not map " + enumerated(why)
 		f.Effect = fmt.Sprintf("%s shows %s of the analysis before, or none, and not why the claim stopped.", quoted(person), enumerated(why))
-		l.add(event, SevereWarning, ruleErrorVariables, f)
+		l.add(event, text.Warning, ruleErrorVariables, f)
 	}
 }
 
@@ -222,14 +223,14 @@ func (l *linter) submissionError(event, task *node) {
 	if sets(event) || path(event.after(), task, stops) == nil || raised(event) {
 		return
 	}
-	severity, effect := SevereError, "The analysis gets no error text: an incident (\"submissionError is missing\"), or from the second failure on the text of another failure."
+	severity, effect := text.Error, "The analysis gets no error text: an incident (\"submissionError is missing\"), or from the second failure on the text of another failure."
 	if a := l.tasks[task]; len(a.policies) > 0 && a.policies[0].AcceptEmptyError {
-		severity, effect = SevereWarning, "The analysis gets no error text, or that of another failure. The policy "+a.policies[0].Name+" takes a missing text as an unknown error."
+		severity, effect = text.Warning, "The analysis gets no error text, or that of another failure. The policy "+a.policies[0].Name+" takes a missing text as an unknown error."
 	}
-	l.add(event, severity, ruleSubmissionError, Finding{
-		Problem: fmt.Sprintf("the event catches the error that %s analyzes, but does not map submissionError", quoted(task)),
-		Effect:  effect,
-		Fix:     outputs(same([]string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter})...),
+	l.add(event, severity, ruleSubmissionError, text.Finding{
+		What:   fmt.Sprintf("the event catches the error that %s analyzes, but does not map submissionError", quoted(task)),
+		Effect: effect,
+		Fix:    outputs(same([]string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter})...),
 	})
 }
 

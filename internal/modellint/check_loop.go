@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
@@ -37,13 +38,13 @@ func (l *linter) staleFailure(event *node) {
 	}
 	for _, at := range places {
 		list := stale[at]
-		f := Finding{
-			Problem: fmt.Sprintf("%s of one failure %s not cleared before %s runs again", enumerated(list), isAre(list), quoted(event.host)),
-			Effect:  "A failure that brings no value of its own is decided by the one of the failure before.",
-			Advice:  "Clear it at an event between the analysis and the next try, such as the timer:",
-			Fix:     outputs(cleared(list)...),
+		f := text.Finding{
+			What:   fmt.Sprintf("%s of one failure %s not cleared before %s runs again", enumerated(list), isAre(list), quoted(event.host)),
+			Effect: "A failure that brings no value of its own is decided by the one of the failure before.",
+			Advice: "Clear it at an event between the analysis and the next try, such as the timer:",
+			Fix:    outputs(cleared(list)...),
 		}
-		l.add(at, SevereWarning, ruleStale, f)
+		l.add(at, text.Warning, ruleStale, f)
 	}
 }
 
@@ -84,11 +85,11 @@ func (l *linter) countKept(submission *node) {
 			at = n
 		}
 	}
-	l.add(at, SevereError, ruleStale, Finding{
-		Problem: "after an error of the worker the claim is sent again with the retryCount of the round before",
-		Effect:  "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
-		Advice:  "Set the count to 0 here, or at an event before the submission:",
-		Fix:     outputs(mapping{source: "=0", target: contract.RetryCount}),
+	l.add(at, text.Error, ruleStale, text.Finding{
+		What:   "after an error of the worker the claim is sent again with the retryCount of the round before",
+		Effect: "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
+		Advice: "Set the count to 0 here, or at an event before the submission:",
+		Fix:    outputs(mapping{source: "=0", target: contract.RetryCount}),
 	})
 }
 
@@ -106,11 +107,11 @@ func (l *linter) staleDecisions(p *process) {
 		if way == nil {
 			continue
 		}
-		l.add(task, SevereWarning, ruleStale, Finding{
-			Problem: "manualDecision is not cleared before the task is created again",
-			Effect:  "If the person completes it without a decision, the one of before counts again: a claim is sent, or given up, by accident.",
-			Advice:  "Clear it at an event before the task:",
-			Fix:     outputs(cleared([]string{decision, contract.Justification, contract.DecidedBy})...),
+		l.add(task, text.Warning, ruleStale, text.Finding{
+			What:   "manualDecision is not cleared before the task is created again",
+			Effect: "If the person completes it without a decision, the one of before counts again: a claim is sent, or given up, by accident.",
+			Advice: "Clear it at an event before the task:",
+			Fix:    outputs(cleared([]string{decision, contract.Justification, contract.DecidedBy})...),
 		})
 	}
 }
@@ -131,10 +132,10 @@ func (l *linter) outcomeValue(n *node) {
 	if slices.Contains(input.Outcomes(), value) {
 		return
 	}
-	l.add(n, SevereError, ruleOutcome, Finding{
-		Line:    m.line,
-		Problem: fmt.Sprintf("the outcome is %q, but must be one of %s", value, enumerated(input.Outcomes())),
-		Effect:  "Every job of this task is an incident that names the outcome.",
+	l.add(n, text.Error, ruleOutcome, text.Finding{
+		Line:   m.line,
+		What:   fmt.Sprintf("the outcome is %q, but must be one of %s", value, enumerated(input.Outcomes())),
+		Effect: "Every job of this task is an incident that names the outcome.",
 	})
 }
 
@@ -180,11 +181,11 @@ func (l *linter) unrecorded(event *node, recorded func(*node) bool, hosts, found
 		again := hosts[n] || l.analyses(n)
 		if again && !found[event] {
 			found[event] = true
-			l.add(event, SevereWarning, ruleOutcome, Finding{
-				Problem: fmt.Sprintf("from here the claim is sent again by %s, without a record of the person's decision", quoted(n)),
-				Effect:  "Both rounds count as one, and the audit trail does not know who decided, and why.",
-				Advice:  "Put this task before the next submission:",
-				Fix:     recorder("RESUBMITTED"),
+			l.add(event, text.Warning, ruleOutcome, text.Finding{
+				What:   fmt.Sprintf("from here the claim is sent again by %s, without a record of the person's decision", quoted(n)),
+				Effect: "Both rounds count as one, and the audit trail does not know who decided, and why.",
+				Advice: "Put this task before the next submission:",
+				Fix:    recorder("RESUBMITTED"),
 			})
 		}
 		return !again && l.tasks[n] == nil
@@ -209,11 +210,11 @@ func (l *linter) unrecordedEnds(from []*node, recorded func(*node) bool, found m
 		}
 		if n.finishes() && !found[n] {
 			found[n] = true
-			l.add(n, SevereWarning, ruleOutcome, Finding{
-				Problem: "a claim can get to this end without a record-retry-outcome task before it",
-				Effect:  "The audit trail does not know how the claim ended: `worker claims` shows it as open, and the success rate does not count it.",
-				Advice:  "Put this task before the end, with the outcome that it means: SUBMITTED or ABANDONED.",
-				Fix:     recorder("ABANDONED"),
+			l.add(n, text.Warning, ruleOutcome, text.Finding{
+				What:   "a claim can get to this end without a record-retry-outcome task before it",
+				Effect: "The audit trail does not know how the claim ended: `worker claims` shows it as open, and the success rate does not count it.",
+				Advice: "Put this task before the end, with the outcome that it means: SUBMITTED or ABANDONED.",
+				Fix:    recorder("ABANDONED"),
 			})
 		}
 		return true
@@ -263,14 +264,14 @@ func (l *linter) loops(p *process) {
 		if way == nil {
 			continue
 		}
-		severity := SevereInformation
+		severity := text.Information
 		if host.jobType == "submit-claim" || slices.ContainsFunc(way, usesResults) || l.concerned(p) {
-			severity = SevereWarning
+			severity = text.Warning
 		}
-		l.add(event, severity, ruleLoop, Finding{
-			Problem: fmt.Sprintf("from here %s is tried again without an analysis", quoted(host)),
-			Effect:  "Nothing decides whether a retry helps, and the tries are neither bounded nor recorded by this worker. A permanent error is sent again and again.",
-			Advice:  "Put this task between the error and the wait, or call SubmissionRetryProcess. For faults of seconds fail the job with a retry back-off instead.",
+		l.add(event, severity, ruleLoop, text.Finding{
+			What:   fmt.Sprintf("from here %s is tried again without an analysis", quoted(host)),
+			Effect: "Nothing decides whether a retry helps, and the tries are neither bounded nor recorded by this worker. A permanent error is sent again and again.",
+			Advice: "Put this task between the error and the wait, or call SubmissionRetryProcess. For faults of seconds fail the job with a retry back-off instead.",
 			Fix: "<bpmn:serviceTask id=\"Task_AnalyzeRetry\" name=\"Analisar retentativa\">\n  <bpmn:extensionElements>\n" +
 				"    <zeebe:taskDefinition type=\"" + contract.JobType + "\" retries=\"3\" />\n  </bpmn:extensionElements>\n</bpmn:serviceTask>",
 		})

@@ -20,10 +20,10 @@ func (l *linter) jobTypes(n *node) {
 	a := l.tasks[n]
 	if a == nil {
 		if ours := l.mistyped(n.jobType); ours != "" {
-			l.add(n, SevereError, ruleLoop, Finding{
-				Problem: fmt.Sprintf("the job type %q is no job type of this worker, but nearly %s", n.jobType, ours),
-				Effect:  "No worker takes such jobs. The process waits at this task for ever, without an incident.",
-				Fix:     `<zeebe:taskDefinition type="` + ours + `" retries="3" />`,
+			l.add(n, text.Error, ruleLoop, text.Finding{
+				What:   fmt.Sprintf("the job type %q is no job type of this worker, but nearly %s", n.jobType, ours),
+				Effect: "No worker takes such jobs. The process waits at this task for ever, without an incident.",
+				Fix:    `<zeebe:taskDefinition type="` + ours + `" retries="3" />`,
 			})
 		}
 		return
@@ -37,21 +37,21 @@ func (l *linter) jobTypes(n *node) {
 		if byExpression {
 			problem, example = fmt.Sprintf("the job type by expression begins with %q and", t), t+"..."
 		}
-		l.add(n, l.unworked(), rulePolicy, Finding{
-			Problem: fmt.Sprintf("%s has no policy: with these settings the worker takes %s", problem, enumerated(l.jobTypesDecided())),
-			Effect:  "A worker with these settings does not take such jobs. The process waits at this task for ever, without an incident.",
-			Advice:  "Add " + example + "=POLICY to RETRY_JOB_TYPES of the worker, and run lint with its settings.",
+		l.add(n, l.unworked(), rulePolicy, text.Finding{
+			What:   fmt.Sprintf("%s has no policy: with these settings the worker takes %s", problem, enumerated(l.jobTypesDecided())),
+			Effect: "A worker with these settings does not take such jobs. The process waits at this task for ever, without an incident.",
+			Advice: "Add " + example + "=POLICY to RETRY_JOB_TYPES of the worker, and run lint with its settings.",
 		})
 	}
 }
 
 // unworked returns how severe a job type without a policy is: with the standard types, the settings are most likely not those
 // of the worker.
-func (l *linter) unworked() Severity {
+func (l *linter) unworked() text.Severity {
 	if maps.Equal(l.options.JobTypes, standardTypes) {
-		return SevereInformation
+		return text.Information
 	}
-	return SevereWarning
+	return text.Warning
 }
 
 // headers finds faults of task headers.
@@ -64,20 +64,20 @@ func (l *linter) headers(n *node) {
 	for _, f := range a.faults {
 		key := strings.TrimSpace(strings.TrimPrefix(f.Variable, retry.HeaderFault))
 		h := n.header(key)
-		finding := Finding{
-			Line:    h.line,
-			Problem: fmt.Sprintf("the task header %s is %s but must be %s", key, f.Value, f.Rule),
-			Effect:  "Every job of this task is an incident that names the header. No claim is decided.",
+		finding := text.Finding{
+			Line:   h.line,
+			What:   fmt.Sprintf("the task header %s is %s but must be %s", key, f.Value, f.Rule),
+			Effect: "Every job of this task is an incident that names the header. No claim is decided.",
 		}
 		rule := ruleHeader
 		if strings.HasPrefix(strings.TrimSpace(h.value), "=") {
-			finding.Problem += "; expressions are not evaluated in headers"
+			finding.What += "; expressions are not evaluated in headers"
 			finding.Advice = "Give the task a job type of its own, also by an expression, and map it to a policy in RETRY_JOB_TYPES"
 		}
 		if key == contract.HeaderPolicy {
 			rule = rulePolicy
 			if near := text.Nearest(h.value, l.options.Policies.Names()); near != "" {
-				finding.Problem += fmt.Sprintf("; did you mean %s?", near)
+				finding.What += fmt.Sprintf("; did you mean %s?", near)
 				finding.Fix = headerFix(key, near)
 			} else if finding.Advice == "" {
 				finding.Advice = "Name one of them, or pass the policies file of the worker with --policies"
@@ -85,7 +85,7 @@ func (l *linter) headers(n *node) {
 		} else if ours := meantHeader(f.Rule.String()); ours != "" {
 			finding.Fix = headerFix(ours, h.value)
 		}
-		l.add(n, SevereError, rule, finding)
+		l.add(n, text.Error, rule, finding)
 	}
 	for _, h := range n.headers {
 		l.ineffective(n, a, h)
@@ -108,11 +108,11 @@ func (l *linter) ineffective(n *node, a *analysis, h header) {
 		return
 	}
 	if ours := text.Nearest(h.key, contract.Headers()); ours != "" {
-		l.add(n, SevereWarning, ruleHeader, Finding{
-			Line:    h.line,
-			Problem: fmt.Sprintf("the worker does not read the task header %q; did you mean %s?", h.key, ours),
-			Effect:  "The header changes nothing.",
-			Fix:     headerFix(ours, h.value),
+		l.add(n, text.Warning, ruleHeader, text.Finding{
+			Line:   h.line,
+			What:   fmt.Sprintf("the worker does not read the task header %q; did you mean %s?", h.key, ours),
+			Effect: "The header changes nothing.",
+			Fix:    headerFix(ours, h.value),
 		})
 	}
 }
@@ -124,11 +124,11 @@ var templateHeaders = []string{"elementTemplateId", "elementTemplateVersion"}
 func (l *linter) foreignHeaders(n *node) {
 	for _, h := range n.headers {
 		if h.key == contract.HeaderPolicy || h.key == contract.HeaderOnExhausted || h.key == contract.HeaderOnPermanent {
-			l.add(n, SevereWarning, ruleHeader, Finding{
-				Line:    h.line,
-				Problem: fmt.Sprintf("the task header %s stands on a task that does not analyze a retry", h.key),
-				Effect:  "The header changes nothing: only the analysis task is asked for it.",
-				Advice:  "Move it to the task whose job type is " + contract.JobType,
+			l.add(n, text.Warning, ruleHeader, text.Finding{
+				Line:   h.line,
+				What:   fmt.Sprintf("the task header %s stands on a task that does not analyze a retry", h.key),
+				Effect: "The header changes nothing: only the analysis task is asked for it.",
+				Advice: "Move it to the task whose job type is " + contract.JobType,
 			})
 		}
 	}
@@ -160,22 +160,22 @@ func (l *linter) retries(n *node) {
 	count, err := strconv.Atoi(n.retries)
 	switch {
 	case !n.hasRetries:
-		l.add(n, SevereInformation, ruleRetries, Finding{
-			Problem: "the job retries are not set",
-			Effect:  "Zeebe gives each job 3, which is enough. It only does not show in the model.",
-			Fix:     fix,
+		l.add(n, text.Information, ruleRetries, text.Finding{
+			What:   "the job retries are not set",
+			Effect: "Zeebe gives each job 3, which is enough. It only does not show in the model.",
+			Fix:    fix,
 		})
 	case err != nil:
-		l.add(n, SevereError, ruleRetries, Finding{
-			Problem: fmt.Sprintf("the job retries are %q, which is no number", n.retries),
-			Effect:  "The broker refuses the model.",
-			Fix:     fix,
+		l.add(n, text.Error, ruleRetries, text.Finding{
+			What:   fmt.Sprintf("the job retries are %q, which is no number", n.retries),
+			Effect: "The broker refuses the model.",
+			Fix:    fix,
 		})
 	case count <= 0:
-		l.add(n, SevereWarning, ruleRetries, Finding{
-			Problem: fmt.Sprintf("the job retries are %d", count),
-			Effect:  "The job is worked, but whenever the worker releases it, such as while its store is unavailable, it is an incident (JOB_NO_RETRIES) and does not come again.",
-			Fix:     fix,
+		l.add(n, text.Warning, ruleRetries, text.Finding{
+			What:   fmt.Sprintf("the job retries are %d", count),
+			Effect: "The job is worked, but whenever the worker releases it, such as while its store is unavailable, it is an incident (JOB_NO_RETRIES) and does not come again.",
+			Fix:    fix,
 		})
 	}
 }
@@ -196,19 +196,19 @@ func (l *linter) hiddenByTask(n *node, a *analysis) {
 	if len(hidden) == 0 {
 		return
 	}
-	f := Finding{Effect: hiddenEffect(hidden)}
+	f := text.Finding{Effect: hiddenEffect(hidden)}
 	if len(n.outputs) > 0 {
 		f.Line = n.outputs[0].line
-		f.Problem = fmt.Sprintf("the output mappings hide %s: with one mapping, only mapped variables reach the process", enumerated(hidden))
+		f.What = fmt.Sprintf("the output mappings hide %s: with one mapping, only mapped variables reach the process", enumerated(hidden))
 		f.Advice = "Remove the output mappings. What they compute can be an output mapping of the next event. If you keep them, map every result:"
 		f.Fix = outputs(same(a.results)...)
 	} else {
 		f.Line = n.inputLine(hidden[0])
-		f.Problem = fmt.Sprintf("the input mapping to %s makes a variable of the task itself, which hides the result", enumerated(hidden))
+		f.What = fmt.Sprintf("the input mapping to %s makes a variable of the task itself, which hides the result", enumerated(hidden))
 		f.Advice = "Remove the input mapping: the worker reads the process variable without it. If you keep it, map the results:"
 		f.Fix = outputs(same(a.results)...)
 	}
-	l.add(n, SevereError, ruleCountHidden, f)
+	l.add(n, text.Error, ruleCountHidden, f)
 }
 
 // inputLine returns the line of an input mapping, 0 if there is none.
@@ -266,19 +266,19 @@ func (l *linter) hiddenByCall(n *node) {
 	}
 	loop := l.retriesInside(n)
 	read := func(v string) bool { return l.readElsewhere(n, v) || slices.Contains(inputs, v) }
-	severity := SevereWarning
+	severity := text.Warning
 	if !loop {
-		severity = SevereError
+		severity = text.Error
 	}
 	if len(n.outputs) == 0 && n.propagatesAll {
 		hidden := hiddenResults(n, inputs, read)
 		if len(hidden) > 0 {
-			l.add(n, severity, ruleCountHidden, Finding{
-				Line:    n.inputLine(hidden[0]),
-				Problem: fmt.Sprintf("the input mapping to %s makes a variable of the call activity, into which the result is written and lost", enumerated(hidden)),
-				Effect:  hiddenEffect(hidden),
-				Advice:  "Remove the input mapping, as the called process sees the variables of this one. If you keep it, map the result:",
-				Fix:     outputs(same(hidden)...),
+			l.add(n, severity, ruleCountHidden, text.Finding{
+				Line:   n.inputLine(hidden[0]),
+				What:   fmt.Sprintf("the input mapping to %s makes a variable of the call activity, into which the result is written and lost", enumerated(hidden)),
+				Effect: hiddenEffect(hidden),
+				Advice: "Remove the input mapping, as the called process sees the variables of this one. If you keep it, map the result:",
+				Fix:    outputs(same(hidden)...),
 			})
 		}
 		return
@@ -291,10 +291,10 @@ func (l *linter) hiddenByCall(n *node) {
 		hidden = []string{contract.RetryCount}
 	}
 	if len(hidden) > 0 {
-		l.add(n, severity, ruleCountHidden, Finding{
-			Problem: fmt.Sprintf("the call activity does not return %s of the process %s", enumerated(hidden), n.calls),
-			Effect:  hiddenEffect(hidden),
-			Fix:     outputs(same(allResults)...),
+		l.add(n, severity, ruleCountHidden, text.Finding{
+			What:   fmt.Sprintf("the call activity does not return %s of the process %s", enumerated(hidden), n.calls),
+			Effect: hiddenEffect(hidden),
+			Fix:    outputs(same(allResults)...),
 		})
 	}
 }
@@ -312,11 +312,11 @@ func (l *linter) userTask(n *node) {
 	if n.kind != "userTask" || n.isUserTaskOfZeebe {
 		return
 	}
-	l.add(n, SevereWarning, ruleUserTask, Finding{
-		Problem: "the user task is job-based",
-		Effect:  "Tasklist of Camunda 8.8 and later does not show it: the claim waits and no person sees it. Only a job worker could complete it.",
-		Advice:  "In Modeler choose Implementation: Camunda user task. It is one element:",
-		Fix:     "<bpmn:extensionElements>\n  <zeebe:userTask />\n</bpmn:extensionElements>",
+	l.add(n, text.Warning, ruleUserTask, text.Finding{
+		What:   "the user task is job-based",
+		Effect: "Tasklist of Camunda 8.8 and later does not show it: the claim waits and no person sees it. Only a job worker could complete it.",
+		Advice: "In Modeler choose Implementation: Camunda user task. It is one element:",
+		Fix:    "<bpmn:extensionElements>\n  <zeebe:userTask />\n</bpmn:extensionElements>",
 	})
 }
 

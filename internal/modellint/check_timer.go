@@ -36,7 +36,7 @@ func (l *linter) timers(n *node) {
 	feel, is := expression(t.text)
 	if !is {
 		if slices.ContainsFunc(append(slices.Clone(allResults), contract.RetryAfter), func(v string) bool { return strings.Contains(t.text, v) }) {
-			l.timer(n, SevereError, "the timer is a plain text, as \"=\" is missing before the expression", "The broker refuses the model, or each timer is an incident.", "="+t.text)
+			l.timer(n, text.Error, "the timer is a plain text, as \"=\" is missing before the expression", "The broker refuses the model, or each timer is an incident.", "="+t.text)
 			return
 		}
 		l.constantTimer(n)
@@ -49,8 +49,8 @@ func (l *linter) timers(n *node) {
 }
 
 // timer adds a finding about a timer with the expression that is right.
-func (l *linter) timer(n *node, severity Severity, problem, effect, right string) {
-	l.add(n, severity, ruleTimer, Finding{Line: n.timer.line, Problem: problem, Effect: effect, Fix: timerFix(right)})
+func (l *linter) timer(n *node, severity text.Severity, problem, effect, right string) {
+	l.add(n, severity, ruleTimer, text.Finding{Line: n.timer.line, What: problem, Effect: effect, Fix: timerFix(right)})
 }
 
 // timerText checks an expression that reads a variable of the analysis; done reports whether it does.
@@ -60,36 +60,36 @@ func (l *linter) timerText(n *node, kind, feel string) (done bool) {
 	unit := unitOfText.FindStringSubmatch(feel)
 	switch {
 	case kind == "timeDate" && minutes:
-		l.timer(n, SevereError, "backoffMinutes is a number of minutes, but the timer wants a date", incident, minutesFeel)
+		l.timer(n, text.Error, "backoffMinutes is a number of minutes, but the timer wants a date", incident, minutesFeel)
 	case kind == "timeDate":
 		return date
 	case dateAsPeriod.MatchString(feel):
-		l.add(n, SevereError, ruleTimer, Finding{
-			Line: n.timer.line, Problem: "nextRetryTime is an instant, but the timer wants a duration", Effect: incident,
+		l.add(n, text.Error, ruleTimer, text.Finding{
+			Line: n.timer.line, What: "nextRetryTime is an instant, but the timer wants a duration", Effect: incident,
 			Advice: "Wait for the duration of the decision, which one clock measures. (A date event, <bpmn:timeDate>=nextRetryTime</bpmn:timeDate>, works too.)",
 			Fix:    timerFix(minutesFeel),
 		})
 	case minutes && !literal || numberAsText.MatchString(feel):
-		l.timer(n, SevereError, `backoffMinutes is a number, but the timer wants a duration: "PT" is missing`, incident, minutesFeel)
+		l.timer(n, text.Error, `backoffMinutes is a number, but the timer wants a duration: "PT" is missing`, incident, minutesFeel)
 	case plainPlus.MatchString(feel):
-		l.timer(n, SevereError, "a text and the number backoffMinutes cannot be added: string() is missing", incident, minutesFeel)
+		l.timer(n, text.Error, "a text and the number backoffMinutes cannot be added: string() is missing", incident, minutesFeel)
 	case unit != nil && unit[3] == "":
-		l.timer(n, SevereError, `the duration has no unit: "M" is missing`, incident, minutesFeel)
+		l.timer(n, text.Error, `the duration has no unit: "M" is missing`, incident, minutesFeel)
 	case unit != nil && unit[1]+unit[3] != "PTM" && strings.TrimSpace(unit[2]) == "backoffMinutes": // what is computed may fit the unit
-		l.timer(n, SevereError, fmt.Sprintf("backoffMinutes counts minutes, but %s...%s is %s", unit[1], unit[3], unitWord(unit[1]+unit[3])),
+		l.timer(n, text.Error, fmt.Sprintf("backoffMinutes counts minutes, but %s...%s is %s", unit[1], unit[3], unitWord(unit[1]+unit[3])),
 			"The claim is sent again too early or too late.", minutesFeel)
 	case unit != nil && unit[1]+unit[3] == "PTM" && fraction.MatchString(unit[2]):
-		l.timer(n, SevereError, "the minutes can be a fraction, and a duration such as PT5.25M is none",
+		l.timer(n, text.Error, "the minutes can be a fraction, and a duration such as PT5.25M is none",
 			"The process is an incident at the timer of each retry whose minutes are no whole number.", `="PT" + string(floor(`+strings.TrimSpace(unit[2])+`)) + "M"`)
 	case minutes:
 		l.shortWaits(n)
 	case !date && !reads(feel, "retryDecision") && (reads(feel, contract.RetryAfter) || reads(feel, contract.LastSubmissionTime)):
-		l.timer(n, SevereError, "the timer reads what the insurer wrote, and not the decision",
+		l.timer(n, text.Error, "the timer reads what the insurer wrote, and not the decision",
 			"A value that is absent or no duration is an incident; otherwise the policy's bounds do not hold.", minutesFeel)
 	case !date && !reads(feel, "retryDecision") && reads(feel, "maxRetries"):
-		l.timer(n, SevereError, "the timer reads maxRetries, which is a number of retries", "The claim is sent again too early or too late.", minutesFeel)
+		l.timer(n, text.Error, "the timer reads maxRetries, which is a number of retries", "The claim is sent again too early or too late.", minutesFeel)
 	case !date && reads(feel, contract.RetryCount):
-		l.timer(n, SevereWarning, "the timer counts with retryCount, and not with the decision", "The policy's waits, hints and bounds have no effect.", minutesFeel)
+		l.timer(n, text.Warning, "the timer counts with retryCount, and not with the decision", "The policy's waits, hints and bounds have no effect.", minutesFeel)
 	default:
 		return date || reads(feel, "retryDecision")
 	}
@@ -119,7 +119,7 @@ func (l *linter) shortWaits(n *node) {
 	}
 	for _, p := range l.tasks[task].policies {
 		if shortest(p) < time.Minute || p.JobOverrides {
-			l.timer(n, SevereWarning, fmt.Sprintf("the timer waits whole minutes, but policy %s of %s has waits below a minute", p.Name, quoted(task)),
+			l.timer(n, text.Warning, fmt.Sprintf("the timer waits whole minutes, but policy %s of %s has waits below a minute", p.Name, quoted(task)),
 				"Every wait is rounded up to the next minute.", exactFeel)
 			return
 		}
@@ -149,7 +149,7 @@ func (l *linter) misspeltTimer(n *node, feel string) {
 			if near == "backoffDuration" || near == "retryDecision" {
 				right = exactFeel
 			}
-			l.timer(n, SevereError, fmt.Sprintf("the analysis returns no %s; did you mean %s?", name, near), incident, right)
+			l.timer(n, text.Error, fmt.Sprintf("the analysis returns no %s; did you mean %s?", name, near), incident, right)
 			return
 		}
 	}
@@ -168,7 +168,7 @@ func (l *linter) constantTimer(n *node) {
 			return
 		}
 	}
-	l.timer(n, SevereWarning, fmt.Sprintf("the timer after %s does not read its decision", quoted(task)),
+	l.timer(n, text.Warning, fmt.Sprintf("the timer after %s does not read its decision", quoted(task)),
 		"Every retry waits for the same time: the policy's waits, the insurer's Retry-After and the deadline have no effect.", minutesFeel)
 }
 

@@ -40,7 +40,7 @@ func TestGoodModelsHaveNoFinding(t *testing.T) {
 	o := corpusOptions(t)
 	for _, path := range models(t, "testdata/good/*.bpmn") {
 		for _, f := range modellint.Lint([]modellint.File{file(t, path)}, o) {
-			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Rule, f.Element, f.Problem)
+			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Check, f.Subject, f.What)
 		}
 	}
 }
@@ -56,8 +56,8 @@ func TestBadModelsHaveTheFindingTheyAreNamedAfter(t *testing.T) {
 				t.Error("no finding")
 			}
 			for _, f := range findings {
-				if !strings.HasPrefix(name+"-", f.Rule+"-") {
-					t.Errorf("line %d: %s %s: %s", f.Line, f.Rule, f.Element, f.Problem)
+				if !strings.HasPrefix(name+"-", f.Check+"-") {
+					t.Errorf("line %d: %s %s: %s", f.Line, f.Check, f.Subject, f.What)
 				}
 			}
 		})

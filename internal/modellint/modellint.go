@@ -33,41 +33,8 @@ type Options struct {
 // standardTypes are the job types of a worker without settings.
 var standardTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
 
-// Severity is how much a finding matters.
-type Severity string
-
-// The severities, as those of [policy.Severity].
-const (
-	// SevereError: the process stops, or does not do what it is for.
-	SevereError Severity = "error"
-	// SevereWarning: the process does something else than it seems to, in some cases.
-	SevereWarning Severity = "warning"
-	// SevereInformation: worth knowing, and often meant.
-	SevereInformation Severity = "information"
-)
-
-// Finding is a likely mistake in a model. Its JSON form is stable: names are added, never changed.
-type Finding struct {
-	// Rule is the id of one of [Rules].
-	Rule     string   `json:"rule"`
-	Severity Severity `json:"severity"`
-	File     string   `json:"file"`
-	// Line is where the element begins, from 1; 0 where it is not known.
-	Line int `json:"line,omitempty"`
-	// Process, Element and Name are the id of the process, and id and name of the element.
-	Process string `json:"process,omitempty"`
-	Element string `json:"element,omitempty"`
-	Name    string `json:"name,omitempty"`
-	// Problem is what was found, Effect what happens at run time, Advice what to do.
-	Problem string `json:"problem"`
-	Effect  string `json:"effect,omitempty"`
-	Advice  string `json:"advice,omitempty"`
-	// Fix is XML to paste into the element; empty where none can be given.
-	Fix string `json:"fix,omitempty"`
-}
-
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes of the others.
-func Lint(files []File, o Options) []Finding {
+func Lint(files []File, o Options) text.Findings {
 	if o.Policies == nil {
 		o.Policies = policy.BuiltIns()
 	}
@@ -89,7 +56,7 @@ func Lint(files []File, o Options) []Finding {
 	for i, f := range files {
 		order[f.Name] = i
 	}
-	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+	slices.SortStableFunc(l.findings, func(a, b text.Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
 	})
 	return l.findings
@@ -103,7 +70,7 @@ type linter struct {
 	callers map[string][]*node
 	// tasks are the analysis tasks.
 	tasks    map[*node]*analysis
-	findings []Finding
+	findings text.Findings
 }
 
 // read adds the processes of a file. A process of a given file takes the place of a known one with the same id.
@@ -115,8 +82,8 @@ func (l *linter) read(f File, known bool) {
 	}
 	if err != nil {
 		if !known {
-			l.findings = append(l.findings, Finding{
-				Rule: ruleUnreadable, Severity: SevereError, File: f.Name, Problem: err.Error(),
+			l.findings = append(l.findings, text.Finding{
+				Check: ruleUnreadable, Severity: text.Error, File: f.Name, What: err.Error(),
 				Effect: "Nothing of the file is checked, and most likely a broker refuses it.",
 				Advice: "Open it in Camunda Modeler and save it for Camunda 8.",
 			})
@@ -179,8 +146,8 @@ func (l *linter) check(p *process) {
 }
 
 // add adds a finding about an element.
-func (l *linter) add(n *node, severity Severity, rule string, f Finding) {
-	f.Rule, f.Severity, f.File, f.Process, f.Element, f.Name = rule, severity, n.process.file, n.process.id, n.id, n.name
+func (l *linter) add(n *node, severity text.Severity, rule string, f text.Finding) {
+	f.Check, f.Severity, f.File, f.Subject, f.Name = rule, severity, n.process.file, n.id, n.name
 	if f.Line == 0 {
 		f.Line = n.line
 	}

@@ -9,6 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // bundled returns the models that come with the worker.
@@ -27,7 +28,7 @@ func file(t *testing.T, path string) modellint.File {
 }
 
 // lintAlone returns the findings about one file, with the bundled models known.
-func lintAlone(t *testing.T, path string) []modellint.Finding {
+func lintAlone(t *testing.T, path string) []text.Finding {
 	t.Helper()
 	return modellint.Lint([]modellint.File{file(t, path)}, modellint.Options{Known: bundled()})
 }
@@ -45,7 +46,7 @@ func TestOurOwnModelsAreClean(t *testing.T) {
 			continue // needs settings, see TestTheModelOfPoliciesByInsurerIsCleanWithItsSettings
 		}
 		for _, f := range lintAlone(t, path) {
-			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Rule, f.Element, f.Problem)
+			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Check, f.Subject, f.What)
 		}
 	}
 }
@@ -63,7 +64,7 @@ func TestTheModelOfPoliciesByInsurerIsCleanWithItsSettings(t *testing.T) {
 	if found := modellint.Lint([]modellint.File{file(t, model)}, settings); len(found) > 0 {
 		t.Errorf("with its settings: %+v", found)
 	}
-	if found := lintAlone(t, model); len(found) != 1 || found[0].Rule != "policy-unknown" || found[0].Severity != modellint.SevereInformation {
+	if found := lintAlone(t, model); len(found) != 1 || found[0].Check != "policy-unknown" || found[0].Severity != text.Information {
 		t.Errorf("without them: %+v", found)
 	}
 }

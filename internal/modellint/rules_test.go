@@ -32,7 +32,7 @@ func changed(t *testing.T, model string, oldNew ...string) modellint.File {
 // found returns "severity rule element" of each finding.
 func found(o modellint.Options, files ...modellint.File) (all []string) {
 	for _, f := range modellint.Lint(files, o) {
-		all = append(all, fmt.Sprintf("%s %s %s", f.Severity, f.Rule, f.Element))
+		all = append(all, fmt.Sprintf("%s %s %s", f.Severity, f.Check, f.Subject))
 	}
 	return all
 }
@@ -177,7 +177,7 @@ func TestEveryFixIsWellFormed(t *testing.T) {
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
 		for _, f := range modellint.Lint([]modellint.File{file(t, path)}, corpusOptions(t)) {
 			if f.Fix == "" && f.Advice == "" {
-				t.Errorf("%s: %s has neither fix nor advice", path, f.Rule)
+				t.Errorf("%s: %s has neither fix nor advice", path, f.Check)
 			}
 			if f.Fix != "" {
 				fixes++

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const head = `<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
 
-func lintText(text string) []modellint.Finding {
-	return modellint.Lint([]modellint.File{{Name: "it.bpmn", Content: []byte(text)}}, modellint.Options{})
+func lintText(model string) []text.Finding {
+	return modellint.Lint([]modellint.File{{Name: "it.bpmn", Content: []byte(model)}}, modellint.Options{})
 }
 
 func TestWhatIsNoModelIsUnreadableWithTheReason(t *testing.T) {
@@ -21,7 +22,7 @@ func TestWhatIsNoModelIsUnreadableWithTheReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := lintText(c.text)
-			if len(found) != 1 || found[0].Rule != "unreadable" || found[0].Severity != modellint.SevereError || !strings.Contains(found[0].Problem, c.says) {
+			if len(found) != 1 || found[0].Check != "unreadable" || found[0].Severity != text.Error || !strings.Contains(found[0].What, c.says) {
 				t.Errorf("%+v, want unreadable: %s", found, c.says)
 			}
 		})
@@ -36,7 +37,7 @@ func TestCircularModelsEnd(t *testing.T) {
 		<bpmn:serviceTask id="t"><bpmn:extensionElements><zeebe:taskDefinition type="analyze-retry" retries="3"/></bpmn:extensionElements></bpmn:serviceTask>
 		<bpmn:sequenceFlow sourceRef="t" targetRef="t"/><bpmn:sequenceFlow sourceRef="t" targetRef="nothing"/>
 	</bpmn:process></bpmn:definitions>`)
-	if !slices.ContainsFunc(found, func(f modellint.Finding) bool { return f.Rule == "error-not-caught" && f.Element == "a" }) {
+	if !slices.ContainsFunc(found, func(f text.Finding) bool { return f.Check == "error-not-caught" && f.Subject == "a" }) {
 		t.Errorf("the error that the process throws at its own call is not found: %+v", found)
 	}
 }

@@ -1,0 +1,119 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Severity is how much a finding matters. It stands in JSON: the names are never changed.
+type Severity string
+
+// The severities.
+const (
+	// OK is as it should be, and Unknown cannot be seen from here.
+	OK      Severity = "ok"
+	Unknown Severity = "unknown"
+	// Information is worth knowing, and often meant. Warning does something else than it seems to, in some cases. Error
+	// stops what it is about, or lets it not do what it is for.
+	Information Severity = "information"
+	Warning     Severity = "warning"
+	Error       Severity = "error"
+)
+
+// Finding is something that a person should know about a policy, a model, a setting or a part that runs. Its JSON form is
+// stable: names are added, never changed.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// Check is what was looked at or for, such as gateway or timer-duration.
+	Check string `json:"check"`
+	// File and Line are the place, Line from 1; empty and 0 where it is in none, or not known.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Subject is the id of what the finding is about, such as a rule or an element of a model, Name what people call it.
+	Subject string `json:"subject,omitempty"`
+	Name    string `json:"name,omitempty"`
+	// What is what was found, Effect what happens at run time, Advice what to do, and Fix a text to paste there.
+	What   string `json:"what"`
+	Effect string `json:"effect,omitempty"`
+	Advice string `json:"advice,omitempty"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// Findings are several. In JSON an empty one that is not nil is a list.
+type Findings []Finding
+
+// Count returns how many are of a severity.
+func (f Findings) Count(s Severity) (n int) {
+	for i := range f {
+		if f[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Text is all of them for a person, none where there are none.
+func (f Findings) Text(none string) string {
+	if len(f) == 0 {
+		return none + "\n"
+	}
+	texts := make([]string, len(f))
+	for i := range f {
+		texts[i] = f[i].String()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// String is a finding for a person: of a part one line, with what to do behind an arrow; of a place in a file its
+// sentences, below the place.
+func (f Finding) String() string {
+	if f.File == "" {
+		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Unknown), f.Severity, len("authentication"), f.Check, f.What)
+		if f.Advice != "" {
+			s += fmt.Sprintf("%*s-> %s\n", len(Unknown)+2, "", f.Advice)
+		}
+		return s
+	}
+	const indent = "    "
+	var b strings.Builder
+	b.WriteString(Line(f.File))
+	if f.Line > 0 {
+		fmt.Fprintf(&b, ":%d", f.Line)
+	}
+	fmt.Fprintf(&b, ": %s %s\n", f.Severity, f.Check)
+	switch {
+	case f.Name != "":
+		b.WriteString(Wrap(Line(fmt.Sprintf("%s (%s)", f.Name, f.Subject)), "  "))
+	case f.Subject != "":
+		b.WriteString(Wrap(Line(f.Subject), "  "))
+	}
+	b.WriteString(Wrap(Line(sentence(f.What)), indent))
+	if f.Effect != "" {
+		b.WriteString(Wrap("At run time: "+Line(sentence(f.Effect)), indent))
+	}
+	switch {
+	case f.Advice != "":
+		b.WriteString(Wrap("What to do: "+Line(sentence(f.Advice)), indent))
+	case f.Fix != "":
+		b.WriteString(indent + "What to do:\n")
+	}
+	for line := range strings.Lines(f.Fix) {
+		b.WriteString(strings.TrimRight(indent+"  "+Harmless(line), " \n") + "\n")
+	}
+	return b.String()
+}
+
+// sentence begins a text with a capital letter, unless it begins with a name that is written as it is, and ends it.
+func sentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	word, _, _ := strings.Cut(s, " ")
+	if strings.IndexFunc(word, unicode.IsUpper) < 0 {
+		s = string(unicode.ToUpper(first)) + s[size:]
+	}
+	if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, ":") && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ".)") {
+		s += "."
+	}
+	return s
+}
