@@ -51,3 +51,13 @@ func TestOnlyPurgeNeedsTheWorkerStopped(t *testing.T) {
 	}
 	a.fails(t, 1, `STORE: in use by another process`, "audit", "purge", "--before", "2021-01-01", "--yes")
 }
+
+// The state of the claim says what becomes of it; its last byte is of the keyed hash.
+func TestARowChangedByHandIsNotBelieved(t *testing.T) {
+	a := archived(t, week())
+	a.must(t, "claims")
+	a.tamper(t, "UPDATE claims SET state = CAST(substr(state, 1, length(state) - 1) || x'00' AS BLOB) WHERE claim_id = (SELECT min(claim_id) FROM claims)")
+	for _, args := range [][]string{{"claims"}, {"kpi"}, {"audit", "verify"}} {
+		a.fails(t, 1, "was changed by hand", args...)
+	}
+}
