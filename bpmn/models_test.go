@@ -66,6 +66,14 @@ func TestAnySubmissionErrorReachesTheAnalysisWithItsOwnText(t *testing.T) {
 	}
 }
 
+// A wait is late by the last failure, also if that was the question for the status.
+func TestEveryFailureThatLeadsToAWaitHasItsTime(t *testing.T) {
+	root := read(t, "submission-retry.bpmn")
+	for _, id := range []string{"BoundaryEvent_SubmissionFailed", "BoundaryEvent_StatusUnknown"} {
+		check.Same(t, "=string(now())", root.byID(t, id).outputs()["failedAt"], "failedAt of %s", id)
+	}
+}
+
 // keptCount is the count that a claim begins with that a person has sent again.
 const keptCount = `=if redriveWait = null then 0 else retryCount`
 

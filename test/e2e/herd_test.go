@@ -1,0 +1,28 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// After a suspension, or an outage of the broker, all waits that are overdue end in one moment. Nobody has lost a try by it.
+func TestClaimsThatHaveWaitedTooLongAreSentAgainOneAfterAnother(t *testing.T) {
+	s := withWorker(t)
+	spread := []int{0, 7, 42, 99} // by the end of their numbers
+	var claims []*claim
+	for _, end := range spread {
+		claim := s.start("SubmissionRetryProcess", vars{"claimId": fmt.Sprintf("CLM-E2E-40-1%02d", end)})
+		claim.submissionFails("TIMEOUT")
+		claim.waits(5, 6)
+		claims = append(claims, claim)
+	}
+	s.advance(6 * time.Hour)
+	for i, claim := range claims {
+		wait := claim.waitsAt("Event_Spread")
+		wait.isAbout(time.Duration(spread[i]) * 6 * time.Second)
+		wait.passes()
+		claim.submission().holds(vars{"retryCount": 1}).complete(nil)
+		claim.endsAt("EndEvent_ClaimSubmitted")
+	}
+}
