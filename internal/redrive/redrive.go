@@ -116,8 +116,8 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 		c.ends(Failed, "", err)
 	case record == nil:
 		c.ends(Unconfirmed, InvalidRetryState, errors.New(
-			"no record of the order came in time. No process waited for it, or no worker is there to record it: "+
-				"worker history reports whether one came later; look there before you order it once more"))
+			"no record of the order came in time. No process waited for it, its instance is suspended (since 8.10), or no worker "+
+				"is there to record it: worker history reports whether one came later; look there before you order it once more"))
 	default:
 		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
 		if c.Wait != "" && record.Kind != audit.KindRedriven {

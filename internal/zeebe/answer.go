@@ -71,8 +71,9 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 			}
 			return r.answer, job.Accepted, true // the earlier try was accepted, as far as can be known
 		case codes.FailedPrecondition:
-			// The job failed meanwhile, and comes again when its incident is resolved.
-			w.log.Info("answer_not_taken", r.fields(code)...)
+			w.log.Info("answer_not_taken", append(r.fields(code), zap.String("detail",
+				"the job failed meanwhile, or its process instance is suspended (since 8.10); it comes again when its incident is "+
+					"resolved, or the instance resumed"))...)
 			return r.answer, job.Unknown, true
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
