@@ -152,8 +152,11 @@ var values = []string{
 	`"PT0S"`, `"5M"`, `"P1D"`, `"CHECK_STATUS"`, `"unimed"`, `"ação 😀"`, `[]`, `["unimed", 1]`, `{}`,
 	`{"advice": "CHECK_STATUS", "claimId": "CLM-1-1"}`, `{"backoffDuration": "PT1H"}`,
 	`{"a": "x", "b": " ", "c": null, "d": 5}`,
-	`"` + strings.Repeat("ã", 70) + `"`,
+	`"` + strings.Repeat("ã", 70) + `"`, `"CLM-2026-107"`,
 }
+
+// times are what failedAt may be.
+var times = []string{`null`, `"2026-11-24T12:00:00Z"`, `"2026-11-24T08:50:30.25-03:00"`, `"2026-11-24T09:00:00Z"`}
 
 var (
 	inModel = regexp.MustCompile(`="=([^"]*)"|>\s*=([^<]*)<`)
@@ -188,6 +191,9 @@ func ofModels(t *testing.T) []question {
 				value := values[random.IntN(len(values))]
 				if i < len(values) {
 					value = values[i]
+				}
+				if name == "failedAt" {
+					value = times[random.IntN(len(times))]
 				}
 				variables[name] = []byte(value)
 			}
