@@ -58,7 +58,7 @@ func openPolicies(cfg config.Config) (*policy.Store, error) {
 		return store, nil
 	}
 	setting := "" // the faults of a file name its lines
-	if _, missing := errors.AsType[*policy.MissingError](err); missing {
+	if errors.Is(err, policy.ErrMissing) {
 		setting = "RETRY_JOB_TYPES"
 	} else if _, unread := errors.AsType[*fs.PathError](err); unread {
 		setting = "RETRY_POLICIES_FILE"

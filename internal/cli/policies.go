@@ -173,12 +173,7 @@ func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
 	findings := []policy.Finding{} // in JSON a list, even where it is empty
 	store, err := policy.Open(file)
 	if faults, broken := errors.AsType[policy.Faults](err); broken {
-		for _, f := range faults {
-			findings = append(findings, policy.Finding{
-				Severity: policy.SevereError, Check: "broken", Policy: f.Policy, Rule: f.Rule, File: f.File, Line: f.Line, Problem: f.Problem,
-			})
-		}
-		return findings, nil
+		return faults, nil
 	}
 	if err != nil {
 		return nil, usageError{err}

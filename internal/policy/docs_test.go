@@ -24,8 +24,8 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 	hasNoWarning(t, set)
 	dental, _ := set.Get("dental")
 	for text, rule := range map[string]string{
-		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 503 gone": "http.gateway", "claim 503 refused": "unknown",
-		"socket timed out": "dental.away", "codigoGlosa: 1011": "dental.glosa", "codigoGlosa: 1308": "unknown",
+		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 502 gone": "http.gateway",
+		"connection reset by peer": "dental.away", "codigoGlosa: 3112": "dental.glosa", "codigoGlosa: 1308": "tiss.answer-glosa",
 	} {
 		check.Same(t, rule, dental.Classify(text).RuleID, "rule of %q", text)
 	}

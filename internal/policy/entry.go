@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -45,6 +44,7 @@ type Entry struct {
 	node *yaml.Node
 	// parent is the policy that this one extends, nil for none.
 	parent *Entry
+	// policy is nil if the entry has a fault.
 	policy *retry.Policy
 }
 
@@ -55,11 +55,11 @@ type Target struct {
 	Source string `yaml:"source" json:"source,omitempty"`
 }
 
-// The scalars of a file check what they read. Their error is a [yaml.TypeError], which the decoder collects, so that all faults of a
-// file are reported at once.
+// The scalars of a file check what they read. Their error is a [yaml.TypeError], which the decoder collects, so that all
+// faults of a file are reported at once.
 type (
-	// Duration is a duration as it is written; empty if it is not stated.
-	Duration string
+	// Duration is a duration in the notation of [retry.ParseDuration]; 0 if it is not stated.
+	Duration time.Duration
 	// Number is a number in plain decimal digits.
 	Number float64
 	// Whole is a whole number in plain decimal digits.
@@ -76,24 +76,30 @@ var (
 func wrong(node *yaml.Node, must string) error {
 	value := "the value"
 	if node.Kind == yaml.ScalarNode {
-		value = strconv.Quote(short(node.Value))
+		value = quoted(node.Value)
 	}
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s must be %s", node.Line, value, must)}}
 }
 
 // UnmarshalYAML reads a duration.
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
-	if read, err := retry.ParseDuration(node.Value); err != nil || read < 0 {
-		return wrong(node, "a duration such as 500ms, 90s, 5m or 24h, or PT5M")
+	read, err := retry.ParseDuration(node.Value)
+	if err != nil || read < 0 {
+		return wrong(node, "a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M")
 	}
-	*d = Duration(node.Value)
+	*d = Duration(read)
 	return nil
+}
+
+// MarshalText writes the duration as a file has it.
+func (d Duration) MarshalText() ([]byte, error) {
+	return []byte(retry.FormatDuration(time.Duration(d))), nil
 }
 
 // UnmarshalYAML reads a number.
 func (n *Number) UnmarshalYAML(node *yaml.Node) error {
 	if !plainNumber.MatchString(node.Value) {
-		return wrong(node, "a number in plain decimal digits, such as 2 or 0.2")
+		return wrong(node, "a number in plain decimal digits, such as 2 or 0.2 (a fifth, 20 %)")
 	}
 	return node.Decode((*float64)(n))
 }
@@ -106,43 +112,35 @@ func (n *Whole) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*int)(n))
 }
 
-// defaults has every default but that of min, which is one unit of the precision. There is none of maxRetries.
+// defaults has every default but that of min, which is one unit of the precision. There is none of base, max and maxRetries.
 var defaults = Entry{
-	Factor: 2, MaxRetries: -1, Precision: "minute", TimeZone: "America/Sao_Paulo", // the hospital's (RN-BIL-005)
-	IDs: string(retry.ClaimIDs), Unknown: string(retry.Unknown), OnEmptyError: "reject",
+	MaxRetries:   -1,
+	Factor:       2,
+	Precision:    "minute",
+	TimeZone:     "America/Sao_Paulo", // the hospital's (RN-BIL-005)
+	IDs:          string(retry.ClaimIDs),
+	Unknown:      string(retry.Unknown),
+	OnEmptyError: "reject",
 }
 
 // precisions are the values of precision.
 var precisions = map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}
 
-// completed returns the entry with the default of min.
-func (e *Entry) completed() Entry {
-	c := *e
-	if precision := precisions[c.Precision]; precision > 0 {
-		c.Min = cmp.Or(c.Min, Duration(retry.FormatDuration(precision)))
-	}
-	return c
-}
-
 // settings returns what the policy is made of, and what cannot be read of it.
 func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
-	fault := func(setting string, problem text.Message) {
-		faults = append(faults, &retry.SettingError{Setting: setting, Problem: problem})
-	}
-	duration := func(d Duration) time.Duration {
-		read, _ := retry.ParseDuration(string(d)) // an empty one is 0
-		return read
+	fault := func(setting, problem string, args ...any) {
+		faults = append(faults, &retry.SettingError{Setting: setting, Problem: text.Messagef("%s", fmt.Sprintf(problem, args...))})
 	}
 	s = retry.Settings{
 		Name:             e.Name,
-		Base:             duration(e.Base),
+		Base:             time.Duration(e.Base),
 		Factor:           float64(e.Factor),
-		Min:              duration(e.Min),
-		Max:              duration(e.Max),
+		Min:              cmp.Or(time.Duration(e.Min), precisions[e.Precision]),
+		Max:              time.Duration(e.Max),
 		Jitter:           float64(e.Jitter),
 		Precision:        precisions[e.Precision],
 		MaxRetries:       int(e.MaxRetries),
-		Deadline:         duration(e.Deadline),
+		Deadline:         time.Duration(e.Deadline),
 		IDs:              retry.IDForm(e.IDs),
 		Unknown:          retry.Class(e.Unknown),
 		AcceptEmptyError: e.OnEmptyError == "unknown",
@@ -151,48 +149,23 @@ func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
 		InDoubt:          e.InDoubt,
 	}
 	if !s.AcceptEmptyError && e.OnEmptyError != defaults.OnEmptyError {
-		fault("onEmptyError", text.Messagef("%s", "must be reject or unknown"))
+		fault("onEmptyError", "must be reject or unknown")
 	}
 	for _, t := range e.Targets {
-		target, err := t.read()
+		target, err := retry.ParseTarget(t.KPI, t.Target, t.Source)
 		if err != nil {
-			fault("targets", text.Messagef("%s", err))
+			fault("targets", "%v", err)
 			continue
 		}
 		s.Targets = append(s.Targets, target)
 	}
 	var err error
 	if s.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
-		fault("timeZone", text.Messagef("is %q, which is no zone such as %s", short(e.TimeZone), defaults.TimeZone))
+		fault("timeZone", "is %s, which is no zone such as %s", quoted(e.TimeZone), defaults.TimeZone)
 		s.Zone = time.UTC // so that the rest is checked
 	}
 	return s, faults
 }
 
-// read returns the target with its value as a number: a share for 80%, seconds for 2h, and else the number itself.
-func (t Target) read() (read retry.Target, err error) {
-	s := strings.TrimLeft(t.Target, "<>=")
-	read = retry.Target{KPI: t.KPI, Bound: strings.TrimSuffix(t.Target, s), Source: t.Source}
-	s = strings.TrimSpace(s)
-	form := `a number: "<= 1.2"`
-	switch retry.KPIs()[t.KPI] {
-	case retry.Share:
-		form = `a share in percent: ">= 80%"`
-		share, percent := strings.CutSuffix(s, "%")
-		if read.Value, err = strconv.ParseFloat(share, 64); !percent {
-			err = strconv.ErrSyntax
-		}
-		read.Value /= 100
-	case retry.Seconds:
-		form = `a duration: "<= 2h"`
-		var d time.Duration
-		d, err = retry.ParseDuration(s)
-		read.Value = d.Seconds()
-	case retry.Number:
-		read.Value, err = strconv.ParseFloat(s, 64)
-	}
-	if err != nil {
-		return read, fmt.Errorf("has %q for %s but must have >=, <= or < and %s", short(t.Target), short(t.KPI), form)
-	}
-	return read, nil
-}
+// quoted quotes a value. A long one is cut, so that it does not fill the screen.
+func quoted(value string) string { return strconv.Quote(text.Shorten(value, 60)) }

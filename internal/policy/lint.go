@@ -1,11 +1,16 @@
 package policy
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Severity is how much a finding matters.
@@ -13,32 +18,69 @@ type Severity string
 
 // The severities.
 const (
-	// SevereError: the policy does nothing of what it is for.
+	// SevereError: the file is refused, or the policy does nothing of what it is for.
 	SevereError Severity = "error"
-	// SevereWarning: the policy does not do what is written down.
+	// SevereWarning: the policy most likely does not do what is meant.
 	SevereWarning Severity = "warning"
 	// SevereInformation: worth knowing, and often meant.
 	SevereInformation Severity = "information"
 )
 
-// Finding is a likely mistake in a valid policy.
+// Finding is a fault of a policies file, or a likely mistake in a valid one.
 type Finding struct {
 	Severity Severity `json:"severity"`
-	// Check is the kind of the finding, such as cap-not-reached.
-	Check  string `json:"check"`
+	// Check is the kind of the finding, such as short-word.
+	Check string `json:"check"`
+	// Policy and Rule are the names of the policy and the rule; empty if the finding is about none, or about a form.
 	Policy string `json:"policy,omitempty"`
-	// Rule is the id of the rule; empty if the finding is about the policy itself.
-	Rule string `json:"rule,omitempty"`
-	// File and Line are the place.
+	Rule   string `json:"rule,omitempty"`
+	// File and Line are the place. Line counts from 1; 0 if there is none.
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
-	// Problem is what was found, Advice what to do about it.
+	// Problem is what was found, Advice what to do about it, empty where the problem says so.
 	Problem string `json:"problem"`
 	Advice  string `json:"advice,omitempty"`
 }
 
-// Lint returns the findings about a policy, in the order of their lines. Inherited settings and rules are checked in the policy
-// that states them. outage is how long the other side may be down; 0 leaves that check out.
+// String returns file, line, policy, rule and problem on one line, without control characters.
+func (f Finding) String() string {
+	at := f.File
+	if f.Line > 0 {
+		at += ":" + strconv.Itoa(f.Line)
+	}
+	if f.Policy != "" {
+		at += ": policy " + f.Policy
+	}
+	if f.Rule != "" {
+		at += ": rule " + f.Rule
+	}
+	return text.Line(at + ": " + f.Problem)
+}
+
+// Faults are all faults of a policies file, in the order of its lines. They are the error of [Parse] and [Open].
+type Faults []Finding
+
+// Error returns a line for each fault.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ordered returns the faults of a file by line and problem, each once.
+func (f Faults) ordered(file string) Faults {
+	for i := range f {
+		f[i].File, f[i].Severity = file, SevereError
+	}
+	slices.SortStableFunc(f, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Problem, b.Problem)) })
+	return slices.Compact(f)
+}
+
+// Lint returns the findings about a policy, in the order of their lines. Inherited settings and rules are checked in the
+// policy that states them, and against what this one puts before them. outage is how long the other side may be down; 0
+// leaves that check out.
 func (s *Set) Lint(name string, outage time.Duration) []Finding {
 	e, known := s.entries[name]
 	if !known {
@@ -50,7 +92,8 @@ func (s *Set) Lint(name string, outage time.Duration) []Finding {
 		l.deadline()
 		l.waits()
 	}
-	l.check()
+	l.rules()
+	l.known()
 	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
 	return l.findings
 }
@@ -70,23 +113,55 @@ type linter struct {
 	e        *Entry
 	outage   time.Duration
 	findings []Finding
-	// rules are the rules up to the one that is looked at.
-	rules []*evidence.Matcher
 }
 
-// setting returns the place of a setting.
-func (l *linter) setting(name string) Finding {
-	line, _ := l.e.states(name)
-	return Finding{Policy: l.e.Name, File: l.e.file, Line: line}
+// add adds a finding about a setting of the policy.
+func (l *linter) add(severity Severity, check, setting, problem, advice string) {
+	l.findings = append(l.findings, Finding{
+		Severity: severity,
+		Check:    check,
+		Policy:   l.e.Name,
+		File:     l.e.file,
+		Line:     lineOf(l.e.node, setting),
+		Problem:  problem,
+		Advice:   advice,
+	})
 }
 
-// rule returns the place of a setting of a rule.
-func (l *linter) rule(r *retry.Rule, setting string) Finding {
-	return Finding{Policy: l.e.Name, Rule: r.ID, File: l.e.file, Line: lineOf(l.e.rule(r.ID), setting)}
+// warn adds a warning about a setting of a rule.
+func (l *linter) warn(r *retry.Rule, check, setting, problem, advice string) {
+	l.add(SevereWarning, check, setting, problem, advice)
+	f := &l.findings[len(l.findings)-1]
+	f.Rule, f.Line = r.ID, lineOf(l.e.rule(r.ID), setting)
 }
 
-// add adds a finding at a place.
-func (l *linter) add(at Finding, severity Severity, check, problem, advice string) {
-	at.Severity, at.Check, at.Problem, at.Advice = severity, check, problem, advice
-	l.findings = append(l.findings, at)
+// states reports whether the policy or one that it extends states a setting.
+func (l *linter) states(setting string) bool {
+	for e := l.e; e != nil; e = e.parent {
+		if e.states(setting) {
+			return true
+		}
+	}
+	return false
+}
+
+func compiled(c evidence.Condition) *evidence.Matcher {
+	m, _ := evidence.Compile(c) // it was compiled before
+	return m
+}
+
+func compiledAll(rules []retry.Rule) (all []*evidence.Matcher) {
+	for i := range rules {
+		all = append(all, compiled(rules[i].Condition))
+	}
+	return all
+}
+
+// enumerate lists the first few items, and counts the others.
+func enumerate(items []string) string {
+	const few = 5
+	if len(items) <= few {
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(items[:few], ", "), len(items)-few)
 }

@@ -2,129 +2,165 @@ package policy
 
 import (
 	"fmt"
-	"iter"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
-// check checks the rules that the policy states itself. In its policy they stand before the inherited ones.
-func (l *linter) check() {
-	if len(l.p.Rules) == 0 && !l.allPermanent() {
-		severity := SevereInformation
-		if _, stated := l.e.states("unknown"); !stated {
-			severity = SevereWarning
-		}
-		l.add(l.setting("rules"), severity, "no-rules", "there are no rules: every error text is "+string(l.p.Unknown),
+// rules checks the rules that the policy states itself, which stand before the inherited ones.
+func (l *linter) rules() {
+	switch missing := l.notRefused(); {
+	case missing != nil:
+		l.add(SevereWarning, "no-extends", "rules", "extends: tiss is missing: "+enumerate(missing)+" would be retried",
+			"add extends: tiss, so that the rules here come before those of tiss, or rules for these words")
+	case len(l.p.Rules) == 0 && !l.states("unknown"):
+		l.add(SevereWarning, "no-rules", "rules", "there are no rules: every error text is "+string(l.p.Unknown),
 			"add rules, or state unknown if one class for all is meant")
 	}
+	own, inherited := compiledAll(l.e.Rules), l.inherited()
+	before := compiledAll(inherited)
 	for i := range l.e.Rules {
 		r := &l.e.Rules[i]
 		l.alone(r)
-		l.shadowed(r)
-		l.rules = append(l.rules, compiled(r.Condition))
+		l.earlier(r, own[:i])
+		l.takes(r, own[i], inherited, before)
 	}
 	for i := range l.e.InDoubt {
 		l.alone(&l.e.InDoubt[i])
 	}
 }
 
-func compiled(c evidence.Condition) *evidence.Matcher {
-	m, _ := evidence.Compile(c) // it was compiled before
-	return m
+// inherited returns the rules behind the policy's own.
+func (l *linter) inherited() []retry.Rule { return l.p.Rules[len(l.e.Rules):] }
+
+// notRefused returns the documents' permanent words that a policy for claims retries, because it extends none that knows
+// them.
+func (l *linter) notRefused() (words []string) {
+	if l.e.parent != nil || l.p.IDs != retry.ClaimIDs || l.p.MaxRetries == 0 {
+		return nil
+	}
+	for _, r := range BuiltIn("rn-bil-005").Rules {
+		if r.Class == retry.Permanent && l.p.Classify(r.Contains[0]).Class != retry.Permanent {
+			words = append(words, r.Contains[0])
+		}
+	}
+	return words
 }
 
 // alone finds mistakes in a rule that do not depend on other rules.
 func (l *linter) alone(r *retry.Rule) {
 	if compiled(r.Condition).ExcludesItself() {
-		l.add(l.rule(r, "unless"), SevereWarning, "never-matches", "unless matches everything that the rule looks for: the rule never matches",
+		l.warn(r, "never-matches", "unless", "unless matches everything that the rule looks for: the rule never matches",
 			"make unless narrower, or leave it out")
 	}
+	if asked := conditions(&r.Condition); len(asked) > 1 {
+		l.warn(r, "all-at-once", "id", "it takes only a text that has all of "+strings.Join(asked, ", "), "make it a rule for each, if one is enough")
+		l.findings[len(l.findings)-1].Severity = SevereInformation
+	}
+	l.words(r, "contains", r.Contains)
+	if r.Unless != nil {
+		l.words(r, "unless", r.Unless.Contains)
+	}
 }
 
-// shadowed finds a rule that never decides, or items of it that never do, because earlier rules match every text with them.
-func (l *linter) shadowed(r *retry.Rule) {
-	if by := l.earlier(r.Condition); by != nil {
-		l.neverDecides(r, "id", nil, []*retry.Rule{by})
-		return
+// conditions returns the names of what a condition asks for, without unless.
+func conditions(c *evidence.Condition) (names []string) {
+	for field, value := range reflect.ValueOf(c).Elem().Fields() {
+		if field.Name != "Unless" && !value.IsZero() {
+			names = append(names, field.Tag.Get("yaml"))
+		}
 	}
-	c := r.Condition
-	if c.Terms != nil {
-		c.Terms = new(*c.Terms)
-	}
-	for setting, list := range lists(&c) {
-		whole := *list
-		var never []string
-		var by []*retry.Rule
-		for _, item := range whole {
-			*list = []string{item}
-			if earlier := l.earlier(c); earlier != nil {
-				never = append(never, item)
-				if !slices.Contains(by, earlier) {
-					by = append(by, earlier)
-				}
+	return names
+}
+
+// slips are the marks of a word list that means something else: it holds texts that are looked for as they stand.
+var slips = []struct {
+	check           string
+	mark            *regexp.Regexp
+	problem, advice string
+}{
+	{"quotes", regexp.MustCompile(`[“”„‟‘’«»]|^['"]|['"]$`), "has quotes that are part of the text", `use plain quotes, "...", around the whole text, or none`},
+	{
+		"no-pattern", regexp.MustCompile(`\.[*+?]|\\[a-zA-Z.]|^\^|\$$|^[*%]|[*%]$|\||\[[^\]]*-[^\]]*\]|\(\?`),
+		"looks like a pattern, but its signs are looked for as they stand", "write each text out, as a word of the list",
+	},
+	{"one-text", regexp.MustCompile(`[,;] |\n`), "is one text, with all that is in it", "quote each word of the list, not all of them together"},
+	{"blanks", regexp.MustCompile(`^\s|\s$`), "begins or ends with a blank, which must be in the text too", "leave the blank out, unless it is meant"},
+}
+
+// shortest is the least number of letters of a word that does not stand in many others.
+const shortest = 4
+
+// words finds slips in a word list, and words that stand inside many others.
+func (l *linter) words(r *retry.Rule, setting string, words []string) {
+	for _, word := range words {
+		says := quoted(word) + " in contains "
+		for _, slip := range slips {
+			if slip.mark.MatchString(word) {
+				l.warn(r, slip.check, setting, says+slip.problem, slip.advice)
 			}
 		}
-		*list = whole
-		switch {
-		case never == nil:
-		case len(never) == len(whole):
-			l.neverDecides(r, "id", nil, by)
+		letters := 0
+		for _, c := range word {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				letters++
+			}
+		}
+		if letters < shortest && !documented(word) {
+			l.warn(r, "short-word", setting, says+"has "+text.Count(letters, "letter")+": it stands inside many other words and numbers",
+				"write more of the text, or ask for a code: http: [404]")
+		}
+	}
+}
+
+// documented reports whether a word is one of RN-BIL-005: 503 and 504.
+func documented(word string) bool {
+	return slices.ContainsFunc(BuiltIn("rn-bil-005").Rules, func(r retry.Rule) bool { return slices.Contains(r.Contains, word) })
+}
+
+// earlier finds a rule that never decides, or a word of it that gets another class, because an earlier rule of the policy
+// matches every text with it.
+func (l *linter) earlier(r *retry.Rule, own []*evidence.Matcher) {
+	const advice = "move it before the other rule, narrow that one with unless, or leave it out here"
+	m := compiled(r.Condition)
+	for i, before := range own {
+		other := &l.e.Rules[i]
+		check := "never-matches"
+		if other.Class != r.Class {
+			check = "two-classes"
+		}
+		if m.Implies(before) {
+			l.warn(r, check, "id", fmt.Sprintf("the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class), advice)
 			return
-		default:
-			l.neverDecides(r, setting, never, by)
+		}
+		for _, word := range r.Contains {
+			if other.Class != r.Class && compiled(evidence.Condition{Contains: []string{word}}).Implies(before) {
+				l.warn(r, check, "contains", fmt.Sprintf("%s is not for this rule: %s (%s) before it takes all such texts", word, other.ID, other.Class), advice)
+			}
 		}
 	}
 }
 
-// lists returns the lists of a condition, of which one item must hold, by the field that has them.
-func lists(c *evidence.Condition) iter.Seq2[string, *[]string] {
-	return func(yield func(string, *[]string) bool) {
-		_ = yield("contains", &c.Contains) && yield("http", &c.HTTP) && yield("smtp", &c.SMTP) && yield("soapFault", &c.SOAPFault) &&
-			yield("exception", &c.Exception) && (c.Terms == nil || yield("terms", &c.Terms.Sign))
-	}
-}
-
-// earlier returns the first of the rules before the one that is looked at that matches every text which c holds of; nil for none.
-func (l *linter) earlier(c evidence.Condition) *retry.Rule {
-	m := compiled(c)
-	if i := slices.IndexFunc(l.rules, m.Implies); i >= 0 {
-		return &l.e.Rules[i]
-	}
-	return nil
-}
-
-// neverDecides adds that items of a rule never decide, or the whole rule where there are none, because other rules decide first.
-func (l *linter) neverDecides(rule *retry.Rule, setting string, items []string, by []*retry.Rule) {
-	const few = 5
-	severity, check, what := SevereWarning, "never-matches", "the rule never decides"
-	if len(items) > 0 {
-		severity, what = SevereInformation, enumerate(items, few)+" never decide"
-	}
-	if len(items) == 1 {
-		what += "s"
-	}
-	var before []string
-	for _, r := range by {
-		if r.Class != rule.Class {
-			severity, check = SevereWarning, "two-classes"
+// takes finds inherited rules of which an own rule takes the name, or all texts although it has the other class.
+func (l *linter) takes(r *retry.Rule, own *evidence.Matcher, inherited []retry.Rule, matchers []*evidence.Matcher) {
+	var taken []string
+	var class retry.Class
+	for i, other := range inherited {
+		if other.ID == r.ID {
+			l.warn(r, "same-id", "id", "an inherited rule has this id too: records and metrics do not tell the two apart", "give it an id of its own")
 		}
-		before = append(before, fmt.Sprintf("%s (%s)", r.ID, r.Class))
+		if other.Class != r.Class && matchers[i].Implies(own) {
+			taken, class = append(taken, other.ID), other.Class
+		}
 	}
-	taken := "rule " + before[0] + " is asked before and takes"
-	if len(before) > 1 {
-		taken = "rules " + enumerate(before, few) + " are asked before and take"
+	if taken != nil {
+		l.warn(r, "takes-inherited", "id", fmt.Sprintf("%s (%s) takes all texts of %s: %s", r.ID, r.Class,
+			text.Count(len(taken), "inherited "+string(class)+" rule"), enumerate(taken)), "write more of the text, or narrow it with unless")
 	}
-	l.add(l.rule(rule, setting), severity, check, what+": "+taken+" all such texts",
-		"leave it out here, move it before the other rule, or narrow that one with unless")
-}
-
-// enumerate lists the first few items, and counts the others.
-func enumerate(items []string, few int) string {
-	if len(items) <= few {
-		return strings.Join(items, ", ")
-	}
-	return fmt.Sprintf("%s and %d others", strings.Join(items[:few], ", "), len(items)-few)
 }

@@ -76,7 +76,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}
 			for _, fault := range faults {
-				if !strings.HasPrefix(fault.Error(), "fuzz.yaml:") || fault.Problem == "" {
+				if !strings.HasPrefix(fault.String(), "fuzz.yaml:") || fault.Problem == "" {
 					t.Errorf("a fault says %q", fault)
 				}
 			}

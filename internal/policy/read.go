@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,41 +20,62 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// reader reads one policies file and collects its faults.
-type reader struct {
-	file   string
-	faults []Fault
-	// above are the policies that those of the file may extend or replace.
-	above map[string]*Entry
-	// nodes are the policies of the file by name; entries are those that were read, nil for one with a fault.
-	nodes   map[string]*yaml.Node
-	entries map[string]*Entry
-	// waiting are the policies that wait for one that they extend.
-	waiting []string
-}
-
 // document is the form of a file.
 type document struct {
 	Policies []Entry `yaml:"policies" json:"policies"`
 }
 
-// read reads the policies of a file.
+// reader reads one policies file and collects its faults.
+type reader struct {
+	file   string
+	faults Faults
+	// above are the policies that those of the file may extend or replace.
+	above map[string]*Entry
+	// nodes are the policies of the file by name, entries those that were read, and waiting those that wait for one that
+	// they extend.
+	nodes   map[string]*yaml.Node
+	entries map[string]*Entry
+	waiting []string
+}
+
+// read reads the policies of a file. A fault in the form of one value hides no fault of the others.
 func (r *reader) read(s []byte) {
-	list := r.parse(s)
-	if r.faults != nil {
+	var root, second yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(s))
+	if err := decoder.Decode(&root); err != nil && !errors.Is(err, io.EOF) {
+		r.refused(err)
 		return
 	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		r.fault(second.Line, "form", "a second YAML document begins here (---), but only one is read")
+	}
+	strict := yaml.NewDecoder(bytes.NewReader(s))
+	strict.KnownFields(true)
+	if err := strict.Decode(&document{}); err != nil && !errors.Is(err, io.EOF) && !r.refused(err) {
+		return
+	}
+	r.blanks(&root)
+	if len(root.Content) > 0 {
+		_, list := child(root.Content[0], "policies")
+		r.policies(items(list))
+	}
+	if len(r.nodes) == 0 && r.faults == nil {
+		r.fault(0, "missing", "the file holds no policies: it begins with policies: and a list of them")
+	}
+}
+
+// policies reads a list of policies.
+func (r *reader) policies(list []*yaml.Node) {
 	var names []string
 	for _, node := range list {
 		_, value := child(node, "name")
-		if value == nil {
-			r.fault(Fault{Line: node.Line, Problem: "name is missing"})
+		if value == nil || target(value).Value == "" {
+			r.fault(node.Line, "missing", "name is missing")
 			continue
 		}
 		name := target(value).Value
 		if first := r.nodes[name]; first != nil {
-			_, before := child(first, "name")
-			r.fault(Fault{Line: value.Line, Policy: name, Problem: fmt.Sprintf("the name is taken: another policy has it in line %d", before.Line)})
+			r.fault(value.Line, "taken", fmt.Sprintf("the name %s is taken by the policy in line %d", name, first.Line))
 			continue
 		}
 		r.nodes[name] = node
@@ -61,71 +83,69 @@ func (r *reader) read(s []byte) {
 	}
 	for _, name := range names {
 		r.entry(name)
+		for i := range r.faults {
+			if f := &r.faults[i]; f.Policy == "" && within(r.nodes[name], f.Line) {
+				f.Policy = name
+			}
+		}
 	}
 }
 
-// parse checks the form of the file and returns the YAML of its policies.
-func (r *reader) parse(s []byte) []*yaml.Node {
-	var root, second yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(s))
-	if err := decoder.Decode(&root); err != nil && !errors.Is(err, io.EOF) {
-		r.form(err, nil)
-		return nil
+// blanks notes each field and item whose value was forgotten. The decoder takes it for one that is not there.
+func (r *reader) blanks(node *yaml.Node) {
+	for i, n := range node.Content {
+		if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+			switch {
+			case node.Kind == yaml.SequenceNode:
+				r.fault(n.Line, "form", "an item of the list is empty")
+			case node.Kind == yaml.MappingNode && i%2 == 1:
+				r.fault(n.Line, "form", node.Content[i-1].Value+" has no value: state one, or leave the field out")
+			}
+		}
+		r.blanks(n)
 	}
-	var list []*yaml.Node
-	if len(root.Content) > 0 {
-		_, policies := child(root.Content[0], "policies")
-		list = items(policies)
-	}
-	strict := yaml.NewDecoder(bytes.NewReader(s))
-	strict.KnownFields(true)
-	if err := strict.Decode(&document{}); err != nil && !errors.Is(err, io.EOF) {
-		r.form(err, list)
-		return nil
-	}
-	if len(list) == 0 {
-		r.fault(Fault{Problem: "the file holds no policies: it begins with policies: and a list of them"})
-	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		r.fault(Fault{Line: second.Line, Problem: "a second YAML document begins here (---), but only one is read"})
-	}
-	return list
 }
 
 var (
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 	unknownField = regexp.MustCompile(`^field (.+) not found in type \w+\.(\w+)$`)
-	intoType     = regexp.MustCompile(`into \w+\.`)
+	twice        = regexp.MustCompile(`^mapping key "(.+)" already defined at line (\d+)$`)
+	otherForm    = regexp.MustCompile("^cannot unmarshal !!\\w+(?: `(.*)`)? into (.+)$")
+	noToken      = "found character that cannot start any token"
 )
 
-// form notes the errors of the YAML decoder, with the policy in whose lines they are.
-func (r *reader) form(err error, list []*yaml.Node) {
+// forms are the forms of values by their Go types; the others are groups of fields.
+var forms = map[string]string{
+	"string":   "one text",
+	"bool":     "true or false",
+	"[]string": "a list in brackets, such as [PORTAL CLOSED, PORTAL FECHADO]",
+}
+
+// refused notes an error of the YAML decoder, in words for those who know neither it nor Go. It reports whether the decoder
+// could read the rest of the file.
+func (r *reader) refused(err error) (rest bool) {
 	problems, prefix := []string{err.Error()}, "is not YAML: "
-	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
+	all, rest := errors.AsType[*yaml.TypeError](err)
+	if rest {
 		problems, prefix = all.Errors, ""
 	}
 	for _, problem := range problems {
 		at := yamlLine.FindStringSubmatch(problem)
 		line, _ := strconv.Atoi(at[1])
-		f := Fault{Line: line, Problem: prefix + intoType.ReplaceAllString(strings.TrimPrefix(problem, at[0]), "into ")}
-		if field := unknownField.FindStringSubmatch(f.Problem); field != nil {
-			f.Problem = "there is no field " + short(field[1]) + ": " + meant(field[1], fields[field[2]])
+		problem = strings.TrimPrefix(problem, at[0])
+		if found := unknownField.FindStringSubmatch(problem); found != nil {
+			problem = "there is no field " + text.Shorten(found[1], 60) + ": " + meant(found[1], fields[found[2]])
+		} else if found := twice.FindStringSubmatch(problem); found != nil {
+			problem = found[1] + " is there twice: first in line " + found[2]
+		} else if found := otherForm.FindStringSubmatch(problem); found != nil {
+			form := cmp.Or(forms[found[2]], "fields with values, each after its name, or a list of such with a - before each")
+			problem = strings.Replace(quoted(found[1]), `""`, "the value", 1) + " must be " + form
+		} else if problem == noToken {
+			problem = "indent with blanks, not with tabs, and quote a text that begins with a sign"
 		}
-		for _, node := range list { // the last one that begins before the line
-			if node.Line <= line {
-				f.Policy = field(node, "name")
-			}
-		}
-		r.fault(f)
+		r.fault(line, "form", prefix+problem)
 	}
-}
-
-// field returns the text of a scalar field.
-func field(node *yaml.Node, name string) string {
-	if _, value := child(node, name); value != nil {
-		return short(target(value).Value)
-	}
-	return ""
+	return rest
 }
 
 // fields are the fields of a file by the Go type that has them.
@@ -134,8 +154,7 @@ var fields = func() map[string][]string {
 	for _, v := range []any{document{}, Entry{}, Target{}, retry.Rule{}, evidence.Condition{}, evidence.GlosaCondition{}, evidence.TermsCondition{}} {
 		t := reflect.TypeOf(v)
 		for _, f := range reflect.VisibleFields(t) {
-			if name := f.Tag.Get("json"); name != "" {
-				name, _, _ = strings.Cut(name, ",")
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 				all[t.Name()] = append(all[t.Name()], name)
 			}
 		}
@@ -152,50 +171,27 @@ func meant(name string, known []string) string {
 	return "known are " + strings.Join(known, ", ")
 }
 
-// entry returns a policy of the file, which it reads if that was not done before; nil if it has a fault.
+// entry returns a policy of the file, which it reads if that was not done before.
 func (r *reader) entry(name string) *Entry {
-	if e, known := r.entries[name]; known {
+	if e := r.entries[name]; e != nil {
 		return e
 	}
-	r.entries[name] = nil
 	r.waiting = append(r.waiting, name)
-	before := len(r.faults)
-	if e := r.inherit(name); e != nil {
-		if err := r.nodes[name].Decode(e); err != nil { // which the strict decoder allowed
-			r.form(err, []*yaml.Node{e.node})
-		}
+	e := r.inherit(name)
+	r.entries[name] = e
+	_ = e.node.Decode(e) // what is wrong with it, the strict decoder has said
+	if e.Name != "" {    // else a field is there twice, and nothing was read
 		r.make(e)
-		if len(r.faults) == before {
-			r.entries[name] = e
-		}
 	}
 	r.waiting = r.waiting[:len(r.waiting)-1]
-	return r.entries[name]
+	return e
 }
 
-// inherit returns a policy of the file with nothing but what it inherits; nil if it extends a policy that is unknown or has faults.
+// inherit returns a policy of the file with nothing but what it inherits.
 func (r *reader) inherit(name string) *Entry {
 	e, node := defaults, r.nodes[name]
 	if _, extends := child(node, "extends"); extends != nil {
-		of := target(extends).Value
-		parent, known := r.above[of]
-		switch {
-		case r.nodes[of] == nil || of == name: // a policy may extend the one that it replaces
-			if !known {
-				all := slices.Collect(maps.Keys(r.above))
-				all = slices.DeleteFunc(slices.AppendSeq(all, maps.Keys(r.nodes)), func(other string) bool { return other == name })
-				slices.Sort(all)
-				r.fault(Fault{Line: extends.Line, Policy: name, Problem: fmt.Sprintf("extends %q, which is no policy: %s", short(of), meant(of, slices.Compact(all)))})
-				return nil
-			}
-		case slices.Contains(r.waiting, of):
-			r.fault(Fault{Line: extends.Line, Policy: name, Problem: "extends goes round in a circle: " + strings.Join(append(r.waiting, of), " -> ")})
-			return nil
-		default:
-			if parent = r.entry(of); parent == nil {
-				return nil
-			}
-		}
+		parent := r.extended(name, extends)
 		e = *parent
 		e.parent = parent
 	}
@@ -204,20 +200,34 @@ func (r *reader) inherit(name string) *Entry {
 	return &e
 }
 
+// extended returns the policy that another one extends. Where there is none, it is the defaults without a policy.
+func (r *reader) extended(name string, extends *yaml.Node) *Entry {
+	of, none := target(extends).Value, defaults
+	switch {
+	case r.nodes[of] != nil && of != name: // a policy may extend the one that it replaces
+		if !slices.Contains(r.waiting, of) {
+			return r.entry(of)
+		}
+		r.fault(extends.Line, "extends", "extends goes round in a circle: "+strings.Join(append(r.waiting, of), " -> "))
+	case r.above[of] != nil:
+		return r.above[of]
+	case target(extends).ShortTag() == "!!str":
+		known := slices.Collect(maps.Keys(r.above))
+		known = slices.DeleteFunc(slices.AppendSeq(known, maps.Keys(r.nodes)), func(other string) bool { return other == name })
+		slices.Sort(known)
+		r.fault(extends.Line, "extends", fmt.Sprintf("extends %s, which is no policy: %s", quoted(of), meant(of, slices.Compact(known))))
+	}
+	return &none
+}
+
 // make makes the policy of an entry. Its rules come before the parent's.
 func (r *reader) make(e *Entry) {
-	if e.Base == "" || e.Max == "" || e.MaxRetries < 0 {
-		r.fault(Fault{Line: e.node.Line, Policy: e.Name, Problem: "base, max and maxRetries are needed, unless the policy extends another one"})
-		return
+	settings, faults := e.settings()
+	before := &retry.Policy{}
+	if e.parent != nil && e.parent.policy != nil {
+		before = e.parent.policy
 	}
-	complete := e.completed()
-	settings, faults := complete.settings()
-	var err error
-	if e.parent == nil {
-		e.policy, err = retry.New(settings)
-	} else {
-		e.policy, err = e.parent.policy.Extend(settings)
-	}
+	p, err := before.Extend(settings)
 	if joined, ok := errors.AsType[interface {
 		error
 		Unwrap() []error
@@ -231,32 +241,47 @@ func (r *reader) make(e *Entry) {
 	for _, fault := range faults {
 		r.setting(e, fault)
 	}
+	e.policy = p // nil after a fault; so the file is refused, and nobody sees the entry
 }
 
-// setting notes a fault that package retry found, at the line of the setting. The fault of an inherited setting is noted at
-// the policy.
+// setting notes a fault that package retry found, at the line of the setting. It is left out where the form of what was
+// written is the fault, or what is inherited.
 func (r *reader) setting(e *Entry, fault *retry.SettingError) {
-	f := Fault{Policy: e.Name, Rule: fault.Rule, Problem: fault.Setting + " " + fault.Problem.String()}
-	var stated bool
-	if f.Line, stated = e.states(fault.Setting); !stated && e.parent != nil && fault.Rule == "" {
+	f := Finding{Policy: e.Name, Rule: fault.Rule, Check: "value", Problem: fault.Setting + " " + fault.Problem.String()}
+	node := e.rule(fault.Rule)
+	if node == nil || fault.Rule == "" && fault.Setting != "id" {
+		node = e.node
+	}
+	f.Line = lineOf(node, fault.Setting)
+	_, stated := child(e.node, fault.Setting)
+	switch {
+	case node != e.node:
+	case stated != nil:
+		node = stated
+	case e.parent == nil:
+		f.Check, f.Problem = "missing", fault.Setting+" is missing: state it, or extend a policy that has it"
+	case e.parent.policy == nil:
+		return
+	default:
 		f.Problem += fmt.Sprintf(" (%s is inherited from %s)", fault.Setting, e.Extends)
 	}
-	if node := e.rule(fault.Rule); node != nil && (fault.Rule != "" || fault.Setting == "id") {
-		f.Line = lineOf(node, fault.Setting)
+	faulty := func(f Finding) bool {
+		return f.Check == "form" && within(node, f.Line) && (node.Kind != yaml.ScalarNode || strings.HasPrefix(f.Problem, quoted(node.Value)))
 	}
-	r.fault(f)
+	if !slices.ContainsFunc(r.faults, faulty) {
+		r.faults = append(r.faults, f)
+	}
 }
 
 // fault notes a fault of the file.
-func (r *reader) fault(f Fault) {
-	f.File = r.file
-	r.faults = append(r.faults, f)
+func (r *reader) fault(line int, check, problem string) {
+	r.faults = append(r.faults, Finding{Line: line, Check: check, Problem: problem})
 }
 
-// states reports whether the entry itself states a setting, and returns its line, or the entry's first line.
-func (e *Entry) states(setting string) (line int, stated bool) {
+// states reports whether the entry itself states a setting.
+func (e *Entry) states(setting string) bool {
 	key, _ := child(e.node, setting)
-	return lineOf(e.node, setting), key != nil
+	return key != nil
 }
 
 // rule returns the YAML of the entry's last rule with an id, nil if there is none.
@@ -269,6 +294,11 @@ func (e *Entry) rule(id string) (node *yaml.Node) {
 		}
 	}
 	return node
+}
+
+// within reports whether a line is one of a node's.
+func within(node *yaml.Node, line int) bool {
+	return node.Line == line || node.Line < line && slices.ContainsFunc(node.Content, func(n *yaml.Node) bool { return n.Line >= line || within(n, line) })
 }
 
 // lineOf returns the line of a field of a mapping, or its first line if it has no such field.

@@ -61,8 +61,8 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 	if !known {
 		return Entry{}, false
 	}
-	written = e.completed()
-	written.Extends, written.Rules, written.InDoubt = "", e.policy.Rules, e.policy.InDoubt
+	written = *e
+	written.Extends, written.Min, written.Rules, written.InDoubt = "", Duration(e.policy.Min), e.policy.Rules, e.policy.InDoubt
 	return written, true
 }
 
@@ -92,8 +92,8 @@ func Parse(name string, text []byte) (*Set, error) {
 func (s *Set) add(file string, text []byte) error {
 	r := &reader{file: file, above: s.entries, nodes: map[string]*yaml.Node{}, entries: map[string]*Entry{}}
 	r.read(text)
-	if err := ordered(r.faults); err != nil {
-		return err
+	if r.faults != nil {
+		return r.faults.ordered(file)
 	}
 	maps.Copy(s.entries, r.entries)
 	return nil

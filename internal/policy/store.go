@@ -10,6 +10,9 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
+// ErrMissing is the error for a needed policy that is not known.
+var ErrMissing = errors.New("there is no policy")
+
 // maxFile is the largest size of a policies file in bytes.
 const maxFile = 1 << 20
 
@@ -22,7 +25,7 @@ type Store struct {
 }
 
 // Open reads the policies file. With an empty file name only the built-in policies are known. It fails if the file is missing,
-// has faults ([Faults]), or lacks a needed policy ([MissingError]).
+// has faults ([Faults]), or lacks a needed policy ([ErrMissing]).
 func Open(file string, needed ...string) (*Store, error) {
 	s := &Store{file: file, needed: needed}
 	if err := s.Reload(); err != nil {
@@ -49,7 +52,7 @@ func (s *Store) Reload() error {
 	var missing []error
 	for _, name := range s.needed {
 		if _, known := set.Get(name); !known {
-			missing = append(missing, &MissingError{Name: name, Known: set.Names()})
+			missing = append(missing, fmt.Errorf("%w %s; known are %s", ErrMissing, name, strings.Join(set.Names(), ", ")))
 		}
 	}
 	if missing != nil {
@@ -57,16 +60,4 @@ func (s *Store) Reload() error {
 	}
 	s.current.Store(set)
 	return nil
-}
-
-// MissingError is the error for a needed policy that is not known.
-type MissingError struct {
-	// Name is the missing policy, Known are those that are known.
-	Name  string
-	Known []string
-}
-
-// Error names the policy, and those that are known.
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("there is no policy %s; known are %s", e.Name, strings.Join(e.Known, ", "))
 }

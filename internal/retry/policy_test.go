@@ -19,10 +19,6 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 		{"min between units", "min", func(p *retry.Settings) { p.Min = 90 * time.Second }},
 		{"an unknown precision", "precision", func(p *retry.Settings) { p.Precision = time.Hour }},
 		{"a jitter that is no number", "jitter", func(p *retry.Settings) { p.Jitter = math.NaN() }},
-		{"a target on the wrong side", "targets", func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Bound: ">=", Value: 0.1}} }},
-		{"a target that is no number", "targets", func(p *retry.Settings) {
-			p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: math.NaN()}}
-		}},
 		{"two targets of one source", "targets", func(p *retry.Settings) {
 			p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: 0.1}, {KPI: "claimsLost", Bound: "<", Value: 0.2}}
 		}},
@@ -83,6 +79,17 @@ func TestMinutesAreRoundedUp(t *testing.T) {
 	} {
 		if got := (&retry.Decision{Wait: retry.Wait{Backoff: wait}}).BackoffMinutes(); got != want {
 			t.Errorf("%v is %d minutes, want %d", wait, got, want)
+		}
+	}
+}
+
+func TestTargetThatCannotBeMeasuredIsRefused(t *testing.T) {
+	for target, kpi := range map[string]string{
+		">= 10%": "claimsLost", "< NaN%": "claimsLost", "< 101%": "claimsLost", "<= 0.1": "claimsLost", "<= 80%": "successAfterRetry",
+		"<= 2": "meanTimeToSuccess", "< -1": "meanAttemptsToSuccess", "< Inf": "meanAttemptsToSuccess", "<= 1%": "lost",
+	} {
+		if read, err := retry.ParseTarget(kpi, target, ""); err == nil {
+			t.Errorf("%s for %s is read as %v", target, kpi, read)
 		}
 	}
 }

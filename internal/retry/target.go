@@ -1,8 +1,12 @@
 package retry
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/text"
@@ -36,27 +40,56 @@ func KPIs() map[string]Measure {
 	}
 }
 
-// targetFaults returns what is wrong with the targets of a policy.
+// ParseTarget reads a target as a policies file has it: a bound and a value, which is a share as 80%, a time as 2h or a number
+// as 1.2.
+func ParseTarget(kpi, target, source string) (Target, error) {
+	measure, known := KPIs()[kpi]
+	if !known {
+		return Target{}, fmt.Errorf("has the KPI %q, which there is not: known are %s", kpi, strings.Join(slices.Sorted(maps.Keys(KPIs())), ", "))
+	}
+	value := strings.TrimLeft(target, "<>=")
+	t := Target{KPI: kpi, Bound: strings.TrimSuffix(target, value), Source: source}
+	bounds := []string{"<=", "<"}
+	if kpi == "successAfterRetry" || strings.HasPrefix(kpi, "endedWithin") {
+		bounds = []string{">="}
+	}
+	var err error
+	t.Value, err = measure.parse(strings.TrimSpace(value))
+	if err != nil || !slices.Contains(bounds, t.Bound) || !(t.Value >= 0) || measure == Share && t.Value > 1 || math.IsInf(t.Value, 0) {
+		form := map[Measure]string{Share: "a share in percent", Seconds: "a duration", Number: "a number"}[measure]
+		example := map[Measure]string{Share: "80%", Seconds: "2h", Number: "1.2"}[measure]
+		return Target{}, fmt.Errorf(`has %q for %s but must have %s and %s: "%s %s"`, text.Shorten(target, 60), kpi, strings.Join(bounds, " or "), form, bounds[0], example)
+	}
+	return t, nil
+}
+
+// parse reads a value of the measure.
+func (m Measure) parse(s string) (float64, error) {
+	switch m {
+	case Share:
+		share, percent := strings.CutSuffix(s, "%")
+		if !percent {
+			return 0, errors.New("no share")
+		}
+		value, err := strconv.ParseFloat(share, 64)
+		return value / 100, err
+	case Seconds:
+		d, err := ParseDuration(s)
+		return d.Seconds(), err
+	case Number:
+		return strconv.ParseFloat(s, 64)
+	}
+	return 0, errors.New("no measure")
+}
+
+// targetFaults returns what is wrong with the targets of a policy, each of which [ParseTarget] has read.
 func targetFaults(targets []Target) (faults []error) {
-	measures := KPIs()
 	type key struct{ kpi, source string }
 	taken := map[key]bool{}
 	for _, t := range targets {
-		fault := func(wrong bool, problem string, args ...any) {
-			if wrong {
-				faults = append(faults, &SettingError{Setting: "targets", Problem: text.Messagef("%s", fmt.Sprintf(problem, args...))})
-			}
+		if taken[key{t.KPI, t.Source}] {
+			faults = append(faults, &SettingError{Setting: "targets", Problem: text.Messagef("has %s twice from one source", t.KPI)})
 		}
-		measure, known := measures[t.KPI]
-		fault(!known, "has the KPI %q, which there is not", t.KPI)
-		if good := t.KPI == "successAfterRetry" || strings.HasPrefix(t.KPI, "endedWithin"); good {
-			fault(t.Bound != ">=", "has the bound %q for %s but must have >=", t.Bound, t.KPI)
-		} else {
-			fault(t.Bound != "<=" && t.Bound != "<", "has the bound %q for %s but must have <= or <", t.Bound, t.KPI)
-		}
-		fault(math.IsNaN(t.Value) || math.IsInf(t.Value, 0) || t.Value < 0, "has %v for %s but must have a number, 0 or more", t.Value, t.KPI)
-		fault(measure == Share && t.Value > 1, "has %v%% for %s but must have at most 100%%", t.Value*100, t.KPI)
-		fault(taken[key{t.KPI, t.Source}], "has %s twice from one source", t.KPI)
 		taken[key{t.KPI, t.Source}] = true
 	}
 	return faults
