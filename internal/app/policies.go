@@ -85,8 +85,10 @@ func (a *App) listenForHangup() {
 	})
 }
 
-// reloadPolicies reads the policies file again whenever the process gets SIGHUP, until ctx ends.
+// reloadPolicies says what is doubtful in the policies file, and reads it again whenever the process gets SIGHUP, until ctx
+// ends.
 func (a *App) reloadPolicies(ctx context.Context) {
+	a.doubtPolicies()
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,4 +115,22 @@ func (a *App) reload() {
 	now := a.policies.Current()
 	a.numbers.Know(now.All())
 	a.log.Info("policies_reloaded", zap.Strings("policies", a.Policies()), zap.Bool("changed", now.Version() != before))
+	a.doubtPolicies()
+}
+
+// doubtPolicies says in one line of the log what lint finds in the policies file, but for what is often meant.
+func (a *App) doubtPolicies() {
+	const most = 20
+	if a.cfg.PoliciesFile == "" {
+		return
+	}
+	var found []string
+	for _, f := range a.policies.Current().LintAll(a.cfg.PoliciesFile, 0) {
+		if f.Severity != policy.SevereInformation {
+			found = append(found, f.String())
+		}
+	}
+	if found != nil {
+		a.log.Warn("policies_doubtful", zap.Int("number", len(found)), zap.Strings("findings", found[:min(len(found), most)]))
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/simulate"
 )
 
@@ -20,14 +19,18 @@ func newSimulate() *cobra.Command {
 		Long: `Invents claims that are submitted until the first outage is over, lets every try
 in an outage fail, and asks the policy for every decision. A SPAN is written
 90s, 5m, 24h or PT5M; 8h+2h begins 8 hours after the start and lasts 2.`,
-		Example: `  worker simulate --outage 39h --policy tiss --compare slow.yaml`,
+		Example: `  worker simulate --outage 12h --policy tiss --compare patient.yaml`,
 		Args:    noArgs,
 	}
-	var policy, compare string
+	var names []string // in the order of the flags
 	var s simulate.Scenario
 	flags := command.Flags()
-	flags.StringVar(&policy, "policy", defaultPolicy, policyHelp)
-	flags.StringVar(&compare, "compare", "", "another policy, to compare with: as --policy")
+	add := func(name string) error {
+		names = append(names, name)
+		return nil
+	}
+	flags.Var(&notation{"NAME", "", add}, "policy", "policy NAME, or FILE[:NAME] (default "+defaultPolicy+")")
+	flags.Var(&notation{"NAME", "", add}, "compare", "one to compare with, as --policy; repeatable")
 	outageFlag(command, &s.Outages)
 	flags.IntVar(&s.Claims, "claims", 10_000, "how many claims to invent")
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
@@ -39,20 +42,15 @@ in an outage fail, and asks the policy for every decision. A SPAN is written
 		if err := s.Check(); err != nil {
 			return usageError{err}
 		}
-		names := []string{policy}
-		if compare != "" {
-			names = append(names, compare)
+		if !flags.Changed("policy") {
+			names = append([]string{defaultPolicy}, names...)
 		}
-		var policies []*retry.Policy
+		answer := report.SimulationOf(s)
 		for _, name := range names {
 			p, err := policyByName(command.Context(), name)
 			if err != nil {
 				return err
 			}
-			policies = append(policies, p)
-		}
-		answer := report.SimulationOf(s)
-		for _, p := range policies {
 			result, err := simulate.Run(p, s)
 			if err != nil && command.Context().Err() == nil {
 				err = usageError{fmt.Errorf("policy %s: %w", p.Name, err)}
@@ -60,7 +58,7 @@ in an outage fail, and asks the policy for every decision. A SPAN is written
 			if err != nil {
 				return err
 			}
-			answer.Add(p, result)
+			answer.Add(name, p, result)
 		}
 		return printAnswer(command, answer, answer.Text())
 	}

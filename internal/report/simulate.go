@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ type Simulation struct {
 	Claims  int               `json:"claims"`
 	Outages []simulatedOutage `json:"outages"`
 	Error   string            `json:"submissionError"`
-	// Policies are the policy and the one it is compared with.
+	// Policies are those that are compared, in the order in which they were named.
 	Policies []simulatedPolicy `json:"policies"`
 
 	scenario simulate.Scenario
@@ -28,6 +29,8 @@ type simulatedOutage struct {
 }
 
 type simulatedPolicy struct {
+	named string
+	// Policy is the name of the policy.
 	Policy         string      `json:"policy"`
 	PolicyVersion  string      `json:"policyVersion"`
 	Classification retry.Class `json:"errorClassification"`
@@ -63,10 +66,10 @@ func SimulationOf(s simulate.Scenario) *Simulation {
 	return answer
 }
 
-// Add adds how it went under a policy.
-func (s *Simulation) Add(p *retry.Policy, r *simulate.Result) {
+// Add adds how it went under a policy, which was named by its name or a file.
+func (s *Simulation) Add(named string, p *retry.Policy, r *simulate.Result) {
 	one := simulatedPolicy{
-		Policy: p.Name, PolicyVersion: p.Version(), Classification: r.Class.Class, RuleID: r.Class.RuleID,
+		named: named, Policy: p.Name, PolicyVersion: p.Version(), Classification: r.Class.Class, RuleID: r.Class.RuleID,
 		AtOnce: r.AtOnce, Survivors: r.Survivors,
 		Exhausted: r.Exhausted, Deadline: r.Deadline, Permanent: r.Permanent,
 		Tries: r.Tries, TriesPerClaim: float64(r.Tries) / float64(s.Claims), WastedTries: r.Wasted,
@@ -93,10 +96,11 @@ func (s *Simulation) Text() string {
 	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "IN A MINUTE", "MEDIAN", "95 %"}}
 	for i := range s.Policies {
 		p := &s.Policies[i]
+		head := s.head(p)
 		b.WriteString(text.Wrap(fmt.Sprintf("Policy %s, version %s, takes the error for %s (rule %s).",
-			p.Policy, p.PolicyVersion, p.Classification, p.RuleID), ""))
+			head, p.PolicyVersion, p.Classification, p.RuleID), ""))
 		rows = append(rows, []string{
-			text.Shorten(p.Policy, 12), s.share(p.AtOnce + p.Survivors), s.share(p.Exhausted + p.Deadline + p.Permanent),
+			text.Shorten(filepath.Base(head), 12), s.share(p.AtOnce + p.Survivors), s.share(p.Exhausted + p.Deadline + p.Permanent),
 			fmt.Sprint(p.WastedTries), fmt.Sprint(p.LargestWave.Retries), spanOrDash(p.P50), spanOrDash(p.P95),
 		})
 	}
@@ -104,6 +108,20 @@ func (s *Simulation) Text() string {
 IN VAIN: retries in an outage. IN A MINUTE: the most retries within any minute.
 MEDIAN, 95 %: from the first failure to the acceptance.
 `
+}
+
+// head is how a policy is called: by its name, or as it was named where another one has that name too.
+func (s *Simulation) head(p *simulatedPolicy) string {
+	same := 0
+	for i := range s.Policies {
+		if s.Policies[i].Policy == p.Policy {
+			same++
+		}
+	}
+	if same > 1 {
+		return p.named
+	}
+	return p.Policy
 }
 
 func outageWords(o simulate.Outage) string {

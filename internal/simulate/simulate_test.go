@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,20 @@ func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
 	permanent, err := Run(short, Scenario{Outages: []Outage{{End: time.Hour}}, Claims: 100, Error: "DUPLICATE_CLAIM"})
 	check.Must(t, err)
 	check.Same(t, [2]int{100, 100}, [2]int{permanent.Permanent, permanent.Tries}, "stopped as permanent, and tries")
+}
+
+func TestExampleForLongOutagesLosesNoClaimInTwelveHours(t *testing.T) {
+	const file = "../../examples/policy-long-outage.yaml"
+	text, err := os.ReadFile(file)
+	check.Must(t, err)
+	set, err := policy.Parse(file, text)
+	check.Must(t, err)
+	check.Same(t, 0, len(set.LintAll(file, 12*time.Hour)), "findings of lint")
+	patient, _ := set.Get("long-outage")
+	for p, lost := range map[*retry.Policy]bool{patient: false, policy.BuiltIn("tiss"): true} {
+		got := played(t, p, 2000, Outage{End: 12 * time.Hour})
+		check.Same(t, lost, got.Exhausted > 0, "%s loses claims", p.Name)
+	}
 }
 
 // A simulation asks a policy without most of its rules. It has to decide as the whole policy does.
