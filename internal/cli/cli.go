@@ -117,7 +117,7 @@ variables: worker config --help.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		run, newDeploy(), newExplain(now), newPolicies(), newModels(), newConfig(), newVersion(), newMigrate(), newSimulate(), newReady(),
+		run, newDeploy(), newExplain(now), newPolicies(now), newModels(), newConfig(), newVersion(), newMigrate(), newSimulate(), newReady(),
 		newDoctor(now), newHistory(now), newClaims(now), newReport(now), newKPI(now), newAudit(now), newEvents(now), newRedrive(now),
 	)
 	return root

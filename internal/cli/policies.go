@@ -18,7 +18,7 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newPolicies() *cobra.Command {
+func newPolicies(now clock) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "policies [NAME]",
 		Short: "Show the retry policies, or one of them in full",
@@ -45,7 +45,7 @@ waits, its rules, and the findings of lint.`,
 		shown := report.PolicyInFull(set, p)
 		return printAnswer(command, shown, shown.Text())
 	}
-	command.AddCommand(newPoliciesLint())
+	command.AddCommand(newPoliciesLint(), newPoliciesTest(now), newPoliciesTry(now))
 	return withJSON(command, "print JSON; of one policy also as a file states it")
 }
 
@@ -78,6 +78,12 @@ var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 // policy of another policies file, FILE:NAME one of several. A file is recognized by what names cannot hold, such as
 // a dot or a slash.
 func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
+	_, p, err := setAndPolicy(ctx, named)
+	return p, err
+}
+
+// setAndPolicy returns that policy with the set that it is in.
+func setAndPolicy(ctx context.Context, named string) (*policy.Set, *retry.Policy, error) {
 	file, name := "", named
 	if !policyName.MatchString(named) {
 		file, name = named, ""
@@ -87,17 +93,18 @@ func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
 	}
 	all, err := knownPolicies(ctx, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if name == "" {
-		return onlyPolicy(file, all)
+		p, err := onlyPolicy(file, all)
+		return all, p, err
 	}
 	p, known := all.Get(name)
 	if !known {
-		return nil, usageError{fmt.Errorf("there is no policy %q; there are %s. A policy of another file is named FILE:NAME",
+		return nil, nil, usageError{fmt.Errorf("there is no policy %q; there are %s. A policy of another file is named FILE:NAME",
 			name, strings.Join(all.Names(), ", "))}
 	}
-	return p, nil
+	return all, p, nil
 }
 
 // onlyPolicy returns the one policy that a file adds to the built-in ones or puts in the place of one.

@@ -1,10 +1,13 @@
 package policy_test
 
 import (
+	"cmp"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/policy"
@@ -28,6 +31,23 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 		"connection reset by peer": "dental.away", "codigoGlosa: 3112": "dental.glosa", "codigoGlosa: 1308": "tiss.answer-glosa",
 	} {
 		check.Same(t, rule, dental.Classify(text).RuleID, "rule of %q", text)
+	}
+}
+
+func TestCasesInDocsHoldOfTheExample(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policies.md")
+	check.Must(t, err)
+	blocks := strings.Split(string(text), "```")
+	block := func(begins string) string {
+		i := slices.IndexFunc(blocks, func(b string) bool { return strings.HasPrefix(b, begins) })
+		return strings.TrimPrefix(blocks[max(i, 0)], "yaml\n")
+	}
+	set := parse(t, block("yaml\n# yaml-language-server"))
+	cases, err := policy.ParseCases("cases.yaml", []byte(block("yaml\ncases:")))
+	check.Must(t, err)
+	for _, c := range cases {
+		p, _ := set.Get(cmp.Or(c.Policy, "tiss"))
+		check.Same(t, c.Answer, c.Of(p, time.Unix(0, 0)), "%s", c.Text)
 	}
 }
 

@@ -40,28 +40,37 @@ type reader struct {
 
 // read reads the policies of a file. A fault in the form of one value hides no fault of the others.
 func (r *reader) read(s []byte) {
-	var root, second yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(s))
-	if err := decoder.Decode(&root); err != nil && !errors.Is(err, io.EOF) {
-		r.refused(err)
+	root := r.decode(s, &document{})
+	if root == nil {
 		return
+	}
+	_, list := child(root, "policies")
+	r.policies(items(list))
+	if len(r.nodes) == 0 && r.faults == nil {
+		r.fault(0, "missing", "the file holds no policies: it begins with policies: and a list of them")
+	}
+}
+
+// decode reads a file into a value and notes the faults of its form. It returns the YAML, nil if nothing can be read.
+func (r *reader) decode(s []byte, into any) *yaml.Node {
+	var document, second yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(s))
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return &document
+	} else if err != nil {
+		r.refused(err)
+		return nil
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		r.fault(second.Line, "form", "a second YAML document begins here (---), but only one is read")
 	}
 	strict := yaml.NewDecoder(bytes.NewReader(s))
 	strict.KnownFields(true)
-	if err := strict.Decode(&document{}); err != nil && !errors.Is(err, io.EOF) && !r.refused(err) {
-		return
+	if err := strict.Decode(into); err != nil && !r.refused(err) {
+		return nil
 	}
-	r.blanks(&root)
-	if len(root.Content) > 0 {
-		_, list := child(root.Content[0], "policies")
-		r.policies(items(list))
-	}
-	if len(r.nodes) == 0 && r.faults == nil {
-		r.fault(0, "missing", "the file holds no policies: it begins with policies: and a list of them")
-	}
+	r.blanks(&document)
+	return document.Content[0]
 }
 
 // policies reads a list of policies.
@@ -151,10 +160,10 @@ func (r *reader) refused(err error) (rest bool) {
 // fields are the fields of a file by the Go type that has them.
 var fields = func() map[string][]string {
 	all := map[string][]string{}
-	for _, v := range []any{document{}, Entry{}, Target{}, retry.Rule{}, evidence.Condition{}, evidence.GlosaCondition{}, evidence.TermsCondition{}} {
+	for _, v := range []any{document{}, Entry{}, Target{}, retry.Rule{}, evidence.Condition{}, evidence.GlosaCondition{}, evidence.TermsCondition{}, caseFile{}, Case{}} {
 		t := reflect.TypeOf(v)
 		for _, f := range reflect.VisibleFields(t) {
-			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
 				all[t.Name()] = append(all[t.Name()], name)
 			}
 		}

@@ -66,6 +66,14 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 	return written, true
 }
 
+// Extends returns the name of the policy that another one extends, empty for none.
+func (s *Set) Extends(name string) string {
+	if e := s.entries[name]; e != nil {
+		return e.Extends
+	}
+	return ""
+}
+
 // BuiltInOrigin is the origin of the policies that come with the worker.
 const BuiltInOrigin = "built-in"
 

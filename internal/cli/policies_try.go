@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+func newPoliciesTry(now clock) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "try FILE[:NAME]",
+		Short: "Show which errors of the trail a policy would class otherwise",
+		Long: `Asks a policy about the errors of the audit trail: those that the policy of its
+name has decided, or if there are none the one that it extends. It shows which
+would get another class, and how many of their claims were accepted.
+
+The trail masks texts: an error whose class no longer shows is only counted.`,
+		Example: `  worker policies try policies.yaml:unimed --since 30d`,
+		Args:    oneArg("one policies file", "policies.yaml"),
+	}
+	since := sinceFlag(command, "30d", "how far back to look")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		set, p, err := setAndPolicy(command.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
+			inForce, err := knownPolicies(ctx, cfg.PoliciesFile)
+			if err != nil {
+				return err
+			}
+			period := period{from: now().Add(-*since), to: now()}
+			t := trial{p: p, inForce: inForce}
+			for _, of := range []string{p.Name, set.Extends(p.Name)} {
+				if t.answer.Errors+t.answer.Masked == 0 && of != "" {
+					t.answer = report.TrialOf(p, of, period.from, period.to)
+					err = t.ask(ctx, store, period)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return printAnswer(command, t.answer, t.answer.Text())
+		})
+	}
+	return withJSON(command, "print one JSON object")
+}
+
+// trial is a policy that is tried on the errors of another one.
+type trial struct {
+	p       *retry.Policy
+	inForce *policy.Set
+	answer  report.Trial
+}
+
+// ask asks the policy about all errors of a period.
+func (t *trial) ask(ctx context.Context, store audit.Store, within period) error {
+	failed := map[string][]*report.TrialChange{} // by claim
+	decisions := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent}
+	err := store.Between(ctx, within.from, within.to, decisions, func(r *audit.Record) error {
+		if r.Policy != t.answer.Of {
+			return nil
+		}
+		facts, err := r.Facts()
+		if err != nil {
+			return err
+		}
+		if !t.shows(r, facts.SubmissionError) {
+			t.answer.Masked++
+			return nil
+		}
+		if c := t.answer.Add(r.Class, r.Rule, t.p.Classify(facts.SubmissionError)); c != nil && c.Of(r.ClaimID) {
+			failed[r.ClaimID] = append(failed[r.ClaimID], c)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return store.Between(ctx, within.from, within.to, []audit.Kind{audit.KindSubmitted}, func(r *audit.Record) error {
+		for _, c := range failed[r.ClaimID] {
+			c.Accepted++
+		}
+		delete(failed, r.ClaimID)
+		return nil
+	})
+}
+
+// shows reports whether the masked text still says what decided: the policy in force gives it the class of the record.
+func (t *trial) shows(r *audit.Record, masked string) bool {
+	p, known := t.inForce.Get(r.Policy)
+	return masked != "" && (!known || p.Classify(masked).Class == r.Class)
+}

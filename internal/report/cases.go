@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/text"
+)
+
+// CaseResults are what policies made of a file of cases. Its JSON form is stable: names are added, never changed.
+type CaseResults struct {
+	File  string       `json:"file"`
+	Cases []CaseResult `json:"cases"`
+}
+
+// CaseResult is a case, and what its policy makes of it.
+type CaseResult struct {
+	policy.Case
+	Got policy.Answer `json:"got"`
+}
+
+// Failed returns how many answers differ from what is wanted.
+func (r CaseResults) Failed() (n int) {
+	for i := range r.Cases {
+		if r.Cases[i].Got != r.Cases[i].Answer {
+			n++
+		}
+	}
+	return n
+}
+
+// Text words the answers that differ, as a diff.
+func (r CaseResults) Text() string {
+	var b strings.Builder
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		if c.Got == c.Answer {
+			continue
+		}
+		b.WriteString(text.Wrap(fmt.Sprintf("%s:%d: policy %s: %q", r.File, c.Line, c.Policy, text.Shorten(c.Case.Text, 200)), ""))
+		for _, line := range []struct{ name, want, got string }{
+			{"class", c.Class, c.Got.Class}, {"rule", c.Rule, c.Got.Rule}, {"wait", c.Wait, c.Got.Wait},
+		} {
+			if line.want != line.got {
+				fmt.Fprintf(&b, "  - %s: %s\n  + %s: %s\n", line.name, text.Line(line.want), line.name, text.Line(line.got))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%s, %d failed.\n", text.Count(len(r.Cases), "case"), r.Failed())
+	return b.String()
+}
