@@ -89,11 +89,10 @@ func (s *Set) Lint(name string, outage time.Duration) []Finding {
 	l := &linter{p: e.policy, e: e, outage: outage}
 	if !l.never() {
 		l.horizon()
-		l.deadline()
 		l.waits()
 	}
 	l.rules()
-	l.known()
+	l.changes()
 	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Line - b.Line })
 	return l.findings
 }
@@ -133,6 +132,12 @@ func (l *linter) warn(r *retry.Rule, check, setting, problem, advice string) {
 	l.add(SevereWarning, check, setting, problem, advice)
 	f := &l.findings[len(l.findings)-1]
 	f.Rule, f.Line = r.ID, lineOf(l.e.rule(r.ID), setting)
+}
+
+// inform adds what is worth knowing of a rule.
+func (l *linter) inform(r *retry.Rule, check, problem, advice string) {
+	l.warn(r, check, "id", problem, advice)
+	l.findings[len(l.findings)-1].Severity = SevereInformation
 }
 
 // states reports whether the policy or one that it extends states a setting.

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	_ "embed" // the known texts
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -17,23 +19,33 @@ import (
 //go:embed known.txt
 var knownTexts string
 
+// known returns the known texts.
+func known() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(knownTexts) {
+			if !yield(strings.ReplaceAll(strings.TrimSpace(line), `\n`, "\n")) {
+				return
+			}
+		}
+	}
+}
+
 // change is another class that a known text gets.
 type change struct {
 	from, to retry.Class
 	rule     string
 }
 
-// known finds known texts that get another class than by the policy that is extended. A few that were unknown before are what
+// changes finds known texts that get another class than by the policy that is extended. A few that were unknown before are what
 // rules of one's own are for.
-func (l *linter) known() {
+func (l *linter) changes() {
 	if l.e.parent == nil {
 		return
 	}
 	number, example := map[change]int{}, map[change]string{}
 	all, changed, severity := 0, 0, SevereInformation
-	for known := range strings.Lines(knownTexts) {
-		known = strings.ReplaceAll(strings.TrimSpace(known), `\n`, "\n")
-		before, now := l.e.parent.policy.Classify(known), l.p.Classify(known)
+	for text := range known() {
+		before, now := l.e.parent.policy.Classify(text), l.p.Classify(text)
 		all++
 		if before.Class == now.Class {
 			continue
@@ -43,7 +55,7 @@ func (l *linter) known() {
 			severity = SevereWarning
 		}
 		if number[c]++; number[c] == 1 {
-			example[c] = known
+			example[c] = text
 		}
 	}
 	if changed == 0 {
@@ -59,4 +71,21 @@ func (l *linter) known() {
 	}
 	l.add(severity, "known-texts", "rules", fmt.Sprintf("of %d known texts %d change class: %s", all, changed, strings.Join(changes, "; ")),
 		"if that is not meant, write more of the text in contains, or narrow the rule with unless")
+}
+
+// doubts finds a rule of inDoubt that holds of many known texts.
+func (l *linter) doubts(r *retry.Rule) {
+	all, found := 0, 0
+	m := compiled(r.Condition)
+	for text := range known() {
+		t := evidence.Read(text)
+		if _, matches := m.Match(t); matches {
+			found++
+		}
+		t.Free()
+		all++
+	}
+	if found > all/5 {
+		l.warn(r, "known-texts", "id", fmt.Sprintf("it holds of %d of %d known texts: each of them would have to be asked about", found, all), "write more of the text")
+	}
 }

@@ -23,6 +23,9 @@ func (l *linter) rules() {
 		l.add(SevereWarning, "no-rules", "rules", "there are no rules: every error text is "+string(l.p.Unknown),
 			"add rules, or state unknown if one class for all is meant")
 	}
+	if builtIn := BuiltIns().entries[l.e.Name]; builtIn != nil && builtIn != l.e && l.e.Extends == "" {
+		l.add(SevereInformation, "replaces-built-in", "name", "it takes the place of the built-in policy "+l.e.Name+" and inherits nothing of it", "extend it, or choose another name")
+	}
 	own, inherited := compiledAll(l.e.Rules), l.inherited()
 	before := compiledAll(inherited)
 	for i := range l.e.Rules {
@@ -33,21 +36,25 @@ func (l *linter) rules() {
 	}
 	for i := range l.e.InDoubt {
 		l.alone(&l.e.InDoubt[i])
+		l.doubts(&l.e.InDoubt[i])
 	}
 }
 
 // inherited returns the rules behind the policy's own.
 func (l *linter) inherited() []retry.Rule { return l.p.Rules[len(l.e.Rules):] }
 
-// notRefused returns the documents' permanent words that a policy for claims retries, because it extends none that knows
+// notRefused returns the documents' permanent words that a policy for claims retries, because it inherits no rule that knows
 // them.
 func (l *linter) notRefused() (words []string) {
-	if l.e.parent != nil || l.p.IDs != retry.ClaimIDs || l.p.MaxRetries == 0 {
+	if l.p.IDs != retry.ClaimIDs || l.p.MaxRetries == 0 {
 		return nil
 	}
+	refuses := func(p *retry.Policy, word string) bool { return p.Classify(word).Class == retry.Permanent }
 	for _, r := range BuiltIn("rn-bil-005").Rules {
-		if r.Class == retry.Permanent && l.p.Classify(r.Contains[0]).Class != retry.Permanent {
-			words = append(words, r.Contains[0])
+		word := r.Contains[0]
+		inherited := l.e.parent != nil && refuses(l.e.parent.policy, word)
+		if r.Class == retry.Permanent && !inherited && !refuses(l.p, word) {
+			words = append(words, word)
 		}
 	}
 	return words
@@ -60,8 +67,7 @@ func (l *linter) alone(r *retry.Rule) {
 			"make unless narrower, or leave it out")
 	}
 	if asked := conditions(&r.Condition); len(asked) > 1 {
-		l.warn(r, "all-at-once", "id", "it takes only a text that has all of "+strings.Join(asked, ", "), "make it a rule for each, if one is enough")
-		l.findings[len(l.findings)-1].Severity = SevereInformation
+		l.inform(r, "all-at-once", "it takes only a text that has all of "+strings.Join(asked, ", "), "make it a rule for each, if one is enough")
 	}
 	l.words(r, "contains", r.Contains)
 	if r.Unless != nil {
@@ -155,8 +161,11 @@ func (l *linter) takes(r *retry.Rule, own *evidence.Matcher, inherited []retry.R
 		if other.ID == r.ID {
 			l.warn(r, "same-id", "id", "an inherited rule has this id too: records and metrics do not tell the two apart", "give it an id of its own")
 		}
-		if other.Class != r.Class && matchers[i].Implies(own) {
+		switch {
+		case other.Class != r.Class && matchers[i].Implies(own):
 			taken, class = append(taken, other.ID), other.Class
+		case other.Class == r.Class && own.Implies(matchers[i]):
+			l.inform(r, "inherited-already", "the inherited rule "+other.ID+" takes all its texts too", "leave it out, unless it is to come first")
 		}
 	}
 	if taken != nil {

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	longHorizon = 30 * 24 * time.Hour
-	manyRetries = retry.RetriesCeiling / 2
+	// A claim that is tried for so long has most likely a slip in its numbers; after the second no one waits for it any more.
+	longHorizon    = 7 * 24 * time.Hour
+	endlessHorizon = 30 * 24 * time.Hour
+	manyRetries    = retry.RetriesCeiling / 2
 	// wideJitter is a jitter that is more likely a slip: half of the delay, so that some wait three times as long as others.
 	wideJitter = 0.5
 )
@@ -35,17 +37,16 @@ func (l *linter) never() bool {
 	return len(l.findings) > before
 }
 
-// horizon finds retries without a bound in time, and retries that end before the outage.
+// horizon finds retries that end before the outage, that nothing bounds in time, or that the deadline cuts off.
 func (l *linter) horizon() {
 	p := l.p
 	var shortest, longest time.Duration // of all waits together; hints and the tries themselves come on top
+	fit := 0
 	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
 		shortest, longest = next.TotalShortest, next.TotalLongest
-	}
-	if p.Deadline == 0 && (longest > longHorizon || p.MaxRetries >= manyRetries) {
-		l.add(SevereWarning, "unbounded", "maxRetries",
-			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, text.About(longest)),
-			"set a deadline: the time after which the claim needs a person anyway")
+		if !next.Cut {
+			fit++
+		}
 	}
 	if l.outage > shortest {
 		whose := "the retries of some claims"
@@ -56,28 +57,22 @@ func (l *linter) horizon() {
 			fmt.Sprintf("an outage of %s outlasts %s: they are used up after %s", text.Span(l.outage), whose, text.Range(shortest, longest)),
 			"raise maxRetries, factor or max, so that the shortest waits last")
 	}
-}
-
-// deadline finds a deadline that cuts retries off.
-func (l *linter) deadline() {
-	p := l.p
-	if p.Deadline == 0 || p.MaxRetries == 0 {
-		return
-	}
 	_, first := p.Band(0)
-	fit := 0
-	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		if next.Cut {
-			break
+	switch endless := longest > endlessHorizon || p.MaxRetries >= manyRetries; {
+	case p.MaxRetries == 0:
+	case p.Deadline == 0 && (endless || longest > longHorizon):
+		severity := SevereInformation
+		if endless {
+			severity = SevereWarning
 		}
-		fit++
-	}
-	switch {
-	case p.Deadline < first:
+		l.add(severity, "unbounded", "maxRetries",
+			fmt.Sprintf("nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all", p.MaxRetries, text.About(longest)),
+			"set a deadline: the time after which the claim needs a person anyway")
+	case p.Deadline > 0 && p.Deadline < first:
 		l.add(SevereWarning, "deadline-too-short", "deadline",
 			fmt.Sprintf("the first wait can be %s, longer than the deadline, %s: the first try is pulled forward to it and is the only one", text.Span(first), text.Span(p.Deadline)),
 			"lengthen the deadline, or shorten base")
-	case fit < p.MaxRetries:
+	case p.Deadline > 0 && fit < p.MaxRetries:
 		l.add(SevereInformation, "deadline-cuts-retries", "deadline",
 			fmt.Sprintf("of %s only the first %d always end before the deadline, %s", text.Count(p.MaxRetries, "wait"), fit, text.Span(p.Deadline)),
 			"lengthen the deadline if all retries are wanted")
@@ -100,6 +95,9 @@ func (l *linter) waits() {
 		l.add(SevereWarning, "factor-without-room", "max", fmt.Sprintf("max is base, %s: no wait is longer than the first, whatever the factor", text.Span(p.Max)),
 			"raise max, or state factor: 1")
 	}
+	if p.MaxRetries > 2 && p.Base < p.Max && p.Delay(1) == p.Max {
+		l.add(SevereInformation, "cap-at-once", "max", fmt.Sprintf("max, %s, is the second wait already", text.Span(p.Max)), "raise max, or lower factor, if the waits are to grow")
+	}
 	l.jitter()
 }
 
@@ -110,7 +108,7 @@ func (l *linter) jitter() {
 	switch {
 	case !l.states("jitter"):
 		l.add(SevereWarning, "no-jitter", "jitter", "there is no jitter: "+together, "state jitter: 0.2, or jitter: 0 if that is meant")
-	case p.Jitter > wideJitter:
+	case p.Jitter >= wideJitter:
 		l.add(SevereWarning, "wide-jitter", "jitter", fmt.Sprintf("jitter is %g: a wait is up to %.0f %% shorter or longer", p.Jitter, 100*p.Jitter), "0.2 is 20 %, 0.01 is 1 %")
 	}
 	for n := range p.MaxRetries {

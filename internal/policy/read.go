@@ -186,26 +186,20 @@ func (r *reader) entry(name string) *Entry {
 		return e
 	}
 	r.waiting = append(r.waiting, name)
-	e := r.inherit(name)
-	r.entries[name] = e
-	_ = e.node.Decode(e) // what is wrong with it, the strict decoder has said
-	if e.Name != "" {    // else a field is there twice, and nothing was read
-		r.make(e)
-	}
-	r.waiting = r.waiting[:len(r.waiting)-1]
-	return e
-}
-
-// inherit returns a policy of the file with nothing but what it inherits.
-func (r *reader) inherit(name string) *Entry {
-	e, node := defaults, r.nodes[name]
-	if _, extends := child(node, "extends"); extends != nil {
+	e := defaults
+	if _, extends := child(r.nodes[name], "extends"); extends != nil {
 		parent := r.extended(name, extends)
 		e = *parent
 		e.parent = parent
 	}
 	e.Name, e.Description, e.Source, e.Extends, e.Rules, e.InDoubt, e.policy = "", "", "", "", nil, nil, nil
-	e.file, e.node = r.file, node
+	e.file, e.node = r.file, r.nodes[name]
+	r.entries[name] = &e
+	_ = e.node.Decode(&e) // what is wrong with it, the strict decoder has said
+	if e.Name != "" {     // else a field is there twice, and nothing was read
+		r.make(&e)
+	}
+	r.waiting = r.waiting[:len(r.waiting)-1]
 	return &e
 }
 
