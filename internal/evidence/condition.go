@@ -64,6 +64,21 @@ type GlosaCondition struct {
 	In string `yaml:"in" json:"in,omitempty"`
 }
 
+// String names the table and the codes that count.
+func (c *GlosaCondition) String() string {
+	s := c.Table
+	if c.Class != "" {
+		s += " " + c.Class
+	}
+	if len(c.Only) > 0 {
+		s += " only " + strings.Join(c.Only, ", ")
+	}
+	if len(c.Except) > 0 {
+		s += " except " + strings.Join(c.Except, ", ")
+	}
+	return s
+}
+
 // TermsCondition is a phrase of a table.
 type TermsCondition struct {
 	// Table is [TableTerms] or [TableExceptions].

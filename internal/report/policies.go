@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -204,6 +205,7 @@ func ruleWords(r retry.Rule) string {
 	return s
 }
 
+// conditionWords words each field of a condition that is stated.
 func conditionWords(c *evidence.Condition) string {
 	var parts []string
 	add := func(name, s, in string) {
@@ -214,27 +216,21 @@ func conditionWords(c *evidence.Condition) string {
 			parts = append(parts, name+" "+text.Line(s))
 		}
 	}
-	if g := c.Glosa; g != nil {
-		s := g.Table
-		if g.Class != "" {
-			s += " " + g.Class
+	for field, value := range reflect.ValueOf(c).Elem().Fields() {
+		name := field.Tag.Get("yaml")
+		switch v := value.Interface().(type) {
+		case []string:
+			add(name, strings.Join(v, ", "), "")
+		case *evidence.GlosaCondition:
+			if v != nil {
+				add(name, v.String(), v.In)
+			}
+		case *evidence.TermsCondition:
+			if v != nil {
+				add(v.Table, strings.Join(v.Sign, ", "), v.In)
+			}
 		}
-		if len(g.Only) > 0 {
-			s += " only " + strings.Join(g.Only, ", ")
-		}
-		if len(g.Except) > 0 {
-			s += " except " + strings.Join(g.Except, ", ")
-		}
-		add("glosa", s, g.In)
 	}
-	add("http", strings.Join(c.HTTP, ", "), "")
-	add("smtp", strings.Join(c.SMTP, ", "), "")
-	add("soapFault", strings.Join(c.SOAPFault, ", "), "")
-	add("exception", strings.Join(c.Exception, ", "), "")
-	if t := c.Terms; t != nil {
-		add(t.Table, strings.Join(t.Sign, ", "), t.In)
-	}
-	add("contains", strings.Join(c.Contains, ", "), "")
 	return strings.Join(parts, "; ")
 }
 
