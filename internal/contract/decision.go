@@ -155,7 +155,7 @@ func ParseISODuration(s string) (time.Duration, error) {
 	if s == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(s, "PT")))
+	d, err := retry.ParseDuration(s)
 	if err != nil || !strings.HasPrefix(s, "PT") {
 		return 0, fmt.Errorf("%q is not a duration such as PT5M or PT0.75S", s)
 	}

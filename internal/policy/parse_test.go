@@ -68,6 +68,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add("policies:\n- name: a\n  base: &a [*a]\n")
 	f.Add("? [a]\n: b\n")
+	f.Add("policies: [{name: a, extends: 5}, {name: b, extends: ''}, {name: c, extends: }]")
+	f.Add("policies: [{name: a, <<: {extends: tiss}}, {name: b, <<: {name: c}, extends: tiss}]")
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := policy.Parse("fuzz.yaml", []byte(text))
 		if err != nil {

@@ -196,7 +196,11 @@ func (r *reader) entry(name string) *Entry {
 	e.file, e.node = r.file, r.nodes[name]
 	r.entries[name] = &e
 	_ = e.node.Decode(&e) // what is wrong with it, the strict decoder has said
-	if e.Name != "" {     // else a field is there twice, and nothing was read
+	switch {
+	case e.Name == "": // a field is there twice, and nothing was read
+	case e.Extends != "" && e.parent == nil:
+		r.fault(e.node.Line, "extends", "extends must stand in the policy itself, not in what << brings")
+	default:
 		r.make(&e)
 	}
 	r.waiting = r.waiting[:len(r.waiting)-1]
@@ -214,7 +218,7 @@ func (r *reader) extended(name string, extends *yaml.Node) *Entry {
 		r.fault(extends.Line, "extends", "extends goes round in a circle: "+strings.Join(append(r.waiting, of), " -> "))
 	case r.above[of] != nil:
 		return r.above[of]
-	case target(extends).ShortTag() == "!!str":
+	case target(extends).Kind == yaml.ScalarNode: // another form is a fault already
 		known := slices.Collect(maps.Keys(r.above))
 		known = slices.DeleteFunc(slices.AppendSeq(known, maps.Keys(r.nodes)), func(other string) bool { return other == name })
 		slices.Sort(known)

@@ -40,7 +40,7 @@ func ParseDuration(text string) (time.Duration, error) {
 		return d, nil
 	}
 	iso, err := duration.Parse(text)
-	if err != nil || iso.Years != 0 || iso.Months != 0 {
+	if err != nil || iso.Years != 0 || iso.Months != 0 || strings.Trim(text, "PT") == "" {
 		return 0, errors.New("is no ISO 8601 duration of days, hours, minutes and seconds, such as PT5M or P1D")
 	}
 	d := iso.ToTimeDuration().Round(time.Microsecond) // its seconds are a float: some nanoseconds off after a month
