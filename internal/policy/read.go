@@ -260,11 +260,11 @@ func (r *reader) setting(e *Entry, fault *retry.SettingError) {
 		node = e.node
 	}
 	f.Line = lineOf(node, fault.Setting)
-	_, stated := child(e.node, fault.Setting)
+	_, stated := child(node, fault.Setting)
 	switch {
-	case node != e.node:
 	case stated != nil:
 		node = stated
+	case node != e.node:
 	case e.parent == nil:
 		f.Check, f.Problem = "missing", fault.Setting+" is missing: state it, or extend a policy that has it"
 	case e.parent.policy == nil:
