@@ -88,22 +88,26 @@ func band(shortest, longest time.Duration) string {
 	return retry.FormatDuration(shortest) + "-" + retry.FormatDuration(longest)
 }
 
-// Of returns what a policy makes of the case at a time, of all that the case states.
+// Of returns what a policy makes of the case at a time.
 func (c *Case) Of(p *retry.Policy, now time.Time) Answer {
 	found := p.Classify(c.Text)
-	got := Answer{Class: string(found.Class), Rule: found.RuleID, Wait: noWait}
 	for next := range retry.Schedule(p, retry.Request{SubmissionError: c.Text, RetryCount: int(c.RetryCount)}, now) {
-		got.Wait = band(next.Shortest, next.Longest)
-		break
+		return Answer{Class: string(found.Class), Rule: found.RuleID, Wait: band(next.Shortest, next.Longest)}
 	}
-	if c.Class == "" {
-		got.Class = ""
+	return Answer{Class: string(found.Class), Rule: found.RuleID, Wait: noWait}
+}
+
+// Difference is one thing that a case wants and a policy does not.
+type Difference struct {
+	Name, Want, Got string
+}
+
+// Differences returns what of the wanted answer is another one.
+func (a Answer) Differences(got Answer) (all []Difference) {
+	for _, d := range []Difference{{"class", a.Class, got.Class}, {"rule", a.Rule, got.Rule}, {"wait", a.Wait, got.Wait}} {
+		if d.Want != "" && d.Want != d.Got {
+			all = append(all, d)
+		}
 	}
-	if c.Rule == "" {
-		got.Rule = ""
-	}
-	if c.Wait == "" {
-		got.Wait = ""
-	}
-	return got
+	return all
 }

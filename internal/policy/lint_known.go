@@ -4,10 +4,10 @@ import (
 	"cmp"
 	_ "embed" // the known texts
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
@@ -19,16 +19,14 @@ import (
 //go:embed known.txt
 var knownTexts string
 
-// known returns the known texts.
-func known() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range strings.Lines(knownTexts) {
-			if !yield(strings.ReplaceAll(strings.TrimSpace(line), `\n`, "\n")) {
-				return
-			}
-		}
+// known are the known texts one by one. They have \n and \r for the ends of their own lines.
+var known = sync.OnceValue(func() []string {
+	all := strings.Split(strings.TrimSpace(knownTexts), "\n")
+	for i := range all {
+		all[i] = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(all[i])
 	}
-}
+	return all
+})
 
 // change is another class that a known text gets.
 type change struct {
@@ -43,10 +41,9 @@ func (l *linter) changes() {
 		return
 	}
 	number, example := map[change]int{}, map[change]string{}
-	all, changed, severity := 0, 0, SevereInformation
-	for text := range known() {
+	changed, severity := 0, SevereInformation
+	for _, text := range known() {
 		before, now := l.e.parent.policy.Classify(text), l.p.Classify(text)
-		all++
 		if before.Class == now.Class {
 			continue
 		}
@@ -61,6 +58,7 @@ func (l *linter) changes() {
 	if changed == 0 {
 		return
 	}
+	all := len(known())
 	if changed > all/10 {
 		severity = SevereWarning
 	}
@@ -75,15 +73,14 @@ func (l *linter) changes() {
 
 // doubts finds a rule of inDoubt that holds of many known texts.
 func (l *linter) doubts(r *retry.Rule) {
-	all, found := 0, 0
+	found, all := 0, len(known())
 	m := compiled(r.Condition)
-	for text := range known() {
+	for _, text := range known() {
 		t := evidence.Read(text)
 		if _, matches := m.Match(t); matches {
 			found++
 		}
 		t.Free()
-		all++
 	}
 	if found > all/5 {
 		l.warn(r, "known-texts", "id", fmt.Sprintf("it holds of %d of %d known texts: each of them would have to be asked about", found, all), "write more of the text")

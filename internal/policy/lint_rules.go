@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
@@ -103,6 +102,8 @@ var slips = []struct {
 // shortest is the least number of letters of a word that does not stand in many others.
 const shortest = 4
 
+var letter = regexp.MustCompile(`[\pL\pN]`)
+
 // words finds slips in a word list, and words that stand inside many others.
 func (l *linter) words(r *retry.Rule, setting string, words []string) {
 	for _, word := range words {
@@ -112,13 +113,7 @@ func (l *linter) words(r *retry.Rule, setting string, words []string) {
 				l.warn(r, slip.check, setting, says+slip.problem, slip.advice)
 			}
 		}
-		letters := 0
-		for _, c := range word {
-			if unicode.IsLetter(c) || unicode.IsDigit(c) {
-				letters++
-			}
-		}
-		if letters < shortest && !documented(word) {
+		if letters := len(letter.FindAllString(word, -1)); letters < shortest && !documented(word) {
 			l.warn(r, "short-word", setting, says+"has "+text.Count(letters, "letter")+": it stands inside many other words and numbers",
 				"write more of the text, or ask for a code: http: [404]")
 		}

@@ -74,6 +74,20 @@ func TestBuiltInPoliciesHaveNoWarning(t *testing.T) {
 	}
 }
 
+func TestEveryRuleOfTissDecidesAKnownText(t *testing.T) {
+	text, err := os.ReadFile("known.txt")
+	check.Must(t, err)
+	tiss, seen := policy.BuiltIn("tiss"), map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		seen[tiss.Classify(strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(strings.TrimSpace(line))).RuleID] = true
+	}
+	for _, r := range tiss.Rules {
+		if !seen[r.ID] {
+			t.Errorf("no known text is decided by %s", r.ID)
+		}
+	}
+}
+
 // pieces are what texts are made of that conditions find something in.
 var pieces = []string{
 	"HTTP 503 ", "HTTP/1.1 500 Internal Server Error\n", "status code 404; ", "erro 1308 - guia ja apresentada. ", "glosa 1011, ", "timeout ",

@@ -23,9 +23,7 @@ type CaseResult struct {
 // Failed returns how many answers differ from what is wanted.
 func (r CaseResults) Failed() (n int) {
 	for i := range r.Cases {
-		if r.Cases[i].Got != r.Cases[i].Answer {
-			n++
-		}
+		n += min(len(r.Cases[i].Differences(r.Cases[i].Got)), 1)
 	}
 	return n
 }
@@ -35,16 +33,11 @@ func (r CaseResults) Text() string {
 	var b strings.Builder
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		if c.Got == c.Answer {
-			continue
-		}
-		b.WriteString(text.Wrap(fmt.Sprintf("%s:%d: policy %s: %q", r.File, c.Line, c.Policy, text.Shorten(c.Case.Text, 200)), ""))
-		for _, line := range []struct{ name, want, got string }{
-			{"class", c.Class, c.Got.Class}, {"rule", c.Rule, c.Got.Rule}, {"wait", c.Wait, c.Got.Wait},
-		} {
-			if line.want != line.got {
-				fmt.Fprintf(&b, "  - %s: %s\n  + %s: %s\n", line.name, text.Line(line.want), line.name, text.Line(line.got))
+		for n, d := range c.Differences(c.Got) {
+			if n == 0 {
+				b.WriteString(text.Wrap(fmt.Sprintf("%s:%d: policy %s: %q", r.File, c.Line, c.Policy, text.Shorten(c.Case.Text, 200)), ""))
 			}
+			fmt.Fprintf(&b, "  - %s: %s\n  + %[1]s: %[3]s\n", d.Name, text.Line(d.Want), text.Line(d.Got))
 		}
 	}
 	fmt.Fprintf(&b, "%s, %d failed.\n", text.Count(len(r.Cases), "case"), r.Failed())
