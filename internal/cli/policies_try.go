@@ -35,12 +35,12 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 			if err != nil {
 				return err
 			}
-			period := period{from: now().Add(-*since), to: now()}
+			within := period{from: now().Add(-*since), to: now()}
 			t := trial{p: p, inForce: inForce}
 			for _, of := range []string{p.Name, set.Extends(p.Name)} {
-				if t.answer.Errors+t.answer.Masked == 0 && of != "" {
-					t.answer = report.TrialOf(p, of, period.from, period.to)
-					err = t.ask(ctx, store, period)
+				if err == nil && of != "" && t.answer.Errors+t.answer.Masked == 0 {
+					t.answer = report.TrialOf(p, of, within.from, within.to)
+					err = t.ask(ctx, store, within)
 				}
 			}
 			if err != nil {
@@ -61,9 +61,16 @@ type trial struct {
 
 // ask asks the policy about all errors of a period.
 func (t *trial) ask(ctx context.Context, store audit.Store, within period) error {
-	failed := map[string][]*report.TrialChange{} // by claim
-	decisions := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent}
-	err := store.Between(ctx, within.from, within.to, decisions, func(r *audit.Record) error {
+	changed := map[string][]*report.TrialChange{} // by claim, until it is accepted
+	kinds := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent, audit.KindSubmitted}
+	return store.Between(ctx, within.from, within.to, kinds, func(r *audit.Record) error {
+		if r.Kind == audit.KindSubmitted {
+			for _, c := range changed[r.ClaimID] {
+				c.Accepted++
+			}
+			delete(changed, r.ClaimID)
+			return nil
+		}
 		if r.Policy != t.answer.Of {
 			return nil
 		}
@@ -76,18 +83,8 @@ func (t *trial) ask(ctx context.Context, store audit.Store, within period) error
 			return nil
 		}
 		if c := t.answer.Add(r.Class, r.Rule, t.p.Classify(facts.SubmissionError)); c != nil && c.Of(r.ClaimID) {
-			failed[r.ClaimID] = append(failed[r.ClaimID], c)
+			changed[r.ClaimID] = append(changed[r.ClaimID], c)
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return store.Between(ctx, within.from, within.to, []audit.Kind{audit.KindSubmitted}, func(r *audit.Record) error {
-		for _, c := range failed[r.ClaimID] {
-			c.Accepted++
-		}
-		delete(failed, r.ClaimID)
 		return nil
 	})
 }
