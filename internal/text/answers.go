@@ -77,8 +77,8 @@ var answerTexts = map[string]string{
 
 // settingTexts are what is wrong with a setting of a policy.
 var settingTexts = map[string]string{
-	"is missing":                                       "não está definido",
-	"is %q, which is no zone such as %s":               "é %q, que não é um fuso como %s",
+	"is missing":                   "não está definido",
+	"has %s twice from one source": "tem %s duas vezes da mesma fonte",
 	"is %s but must be at least one %s, the precision": "é %s, mas deve ser de pelo menos um %s, a precisão",
 	"is %s but must be whole %ss, the precision":       "é %s, mas deve ser um número inteiro de %ss, a precisão",
 	"is %s but must be whole milliseconds, 1 or more":  "é %s, mas deve ser um número inteiro de milissegundos, 1 ou mais",
