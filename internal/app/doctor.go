@@ -22,6 +22,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
+	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 // checkTimeout bounds each check of the doctor.
@@ -96,8 +97,11 @@ func (d doctor) cluster(ctx context.Context) {
 		d.say(text.Error, "authentication", fmt.Sprintf("%s: %s", d.cfg.AuthStrategy(), oneLine(err)), d.authAdvice())
 		return
 	case err != nil:
-		d.say(text.Error, "gateway", oneLine(err), fmt.Sprintf("%s is read as %s, %s: check host, port and TLS, and that the broker runs",
-			d.cfg.AddressVariable(), address, address.Transport()))
+		advice := "check host, port and TLS, and that the broker runs"
+		if found := rest.Found(ctx, connection(d.cfg)); found != "" {
+			advice = "the REST API answers at " + found
+		}
+		d.say(text.Error, "gateway", oneLine(err), fmt.Sprintf("%s is read as %s, %s: %s", d.cfg.AddressVariable(), address, address.Transport(), advice))
 		return
 	}
 	d.say(text.OK, "gateway", fmt.Sprintf("%s, version %s, %s", address, orUnknown(topology.Version), address.Transport()), "")

@@ -40,7 +40,20 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the configuration, which
 // come one a line.
-func dial(cfg config.Config) (transport.Client, error) {
+func dial(cfg config.Config) (client transport.Client, err error) {
+	if cfg.Address().REST() {
+		client, err = rest.Dial(connection(cfg))
+	} else {
+		client, err = grpc.Dial(connection(cfg))
+	}
+	if err != nil {
+		return nil, faultsOf("", err)
+	}
+	return client, nil
+}
+
+// connection returns how the gateway is reached.
+func connection(cfg config.Config) transport.Config {
 	address := cfg.Address()
 	c := transport.Config{
 		Scheme:             address.Scheme,
@@ -65,17 +78,7 @@ func dial(cfg config.Config) (transport.Client, error) {
 		c.Basic = &transport.Basic{User: cfg.BasicUser, Password: string(cfg.BasicPassword)}
 	case config.AuthNone:
 	}
-	var client transport.Client
-	var err error
-	if address.REST() {
-		client, err = rest.Dial(c)
-	} else {
-		client, err = grpc.Dial(c)
-	}
-	if err != nil {
-		return nil, faultsOf("", err)
-	}
-	return client, nil
+	return c
 }
 
 // withAdvice adds what to check to the error of a gateway that cannot be reached.
@@ -122,7 +125,7 @@ func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order
 	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
 	defer cancel()
 	message := transport.Message{
-		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: string(variables), Tenant: r.cfg.Tenant,
+		Name: redriveMessage, CorrelationKey: claimID, ID: order.ID, Variables: variables, Tenant: r.cfg.Tenant,
 	}
 	return withAdvice(r.cfg, transport.Publish(ctx, r.client, message))
 }

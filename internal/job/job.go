@@ -5,7 +5,9 @@ package job
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // DefaultTenant is the tenant of everything on a cluster without multi-tenancy.
@@ -88,11 +90,13 @@ const (
 func (r Result) String() string { return [...]string{"none", "accepted", "not_found", "unknown"}[r] }
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.
-func Complete(variables string) Answer { return Answer{kind: KindComplete, variables: variables} }
+func Complete(variables string) Answer {
+	return Answer{kind: KindComplete, variables: Text(variables)}
+}
 
 // ThrowError throws the BPMN error with this code; variables is a JSON object that the catching event sees.
 func ThrowError(code, message, variables string) Answer {
-	return Answer{kind: KindThrowError, code: code, message: message, variables: variables}
+	return Answer{kind: KindThrowError, code: Text(code), message: Text(message), variables: Text(variables)}
 }
 
 // Incident fails the job with no retries left, so that the broker raises an incident with this message.
@@ -100,11 +104,11 @@ func Incident(message string) Answer { return Fail(0, message) }
 
 // Fail fails the job and leaves it this many retries; with none left the broker raises an incident.
 func Fail(retries int32, message string) Answer {
-	return Answer{kind: KindFail, retries: max(retries, 0), message: message}
+	return Answer{kind: KindFail, retries: max(retries, 0), message: Text(message)}
 }
 
 // Release releases the job with its retries unchanged; the broker keeps the reason in its records.
-func Release(reason string) Answer { return Answer{kind: KindRelease, message: reason} }
+func Release(reason string) Answer { return Answer{kind: KindRelease, message: Text(reason)} }
 
 // Kind returns the command of the answer.
 func (a Answer) Kind() Kind { return a.kind }
@@ -120,3 +124,11 @@ func (a Answer) Message() string { return a.message }
 
 // Variables returns the JSON object that a completed job or a thrown error carries; it may be empty.
 func (a Answer) Variables() string { return a.variables }
+
+// Text replaces what is not UTF-8 in a text, which a gateway would refuse each time it is sent.
+func Text(s string) string {
+	if utf8.ValidString(s) { // in a thirtieth of the time
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -49,52 +49,42 @@ func (c Config) Plaintext() bool { return c.Scheme == GRPC || c.Scheme == HTTP }
 // configuration, one a line, and also refuses to send credentials where others can read them. The settings are checked for
 // that too, with everything else; but a secret that got out cannot be taken back, so this holds for every caller.
 func (c Config) TLS() (*tls.Config, error) {
-	config, err := c.tls()
-	if err := errors.Join(err, c.checkSecrets()); err != nil {
-		return nil, err
-	}
-	return config, nil
-}
-
-func (c Config) tls() (*tls.Config, error) {
+	faults := c.checkSecrets()
 	if c.Plaintext() {
-		return nil, nil
+		return nil, faults
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	var authorities, certificate error
 	if c.CACertPath != "" {
 		var err error
 		if config.RootCAs, err = readfile.Authorities(c.CACertPath); err != nil {
-			authorities = fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err)
+			faults = errors.Join(faults, fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err))
 		}
 	}
 	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
 		pair, err := readfile.Pair(c.ClientCertPath, c.ClientKeyPath)
 		if err != nil {
-			certificate = fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err)
+			faults = errors.Join(faults, fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err))
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	return config, errors.Join(authorities, certificate)
+	return config, faults
 }
 
-func (c Config) checkSecrets() error {
+// checkSecrets refuses plaintext to other hosts. Its errors do not repeat the URL, which may hold a password.
+func (c Config) checkSecrets() (faults error) {
+	const consent = "use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true"
 	if c.AllowInsecureToken {
 		return nil
 	}
-	var credentials, secret error
 	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, if that is no address
 	if (c.OAuth != nil || c.Basic != nil) && c.Plaintext() && !connurl.IsLoopback(host) {
-		credentials = fmt.Errorf("ZEEBE_ADDRESS: refusing to send a token or a password over plaintext to a host that is not loopback (%s); "+
-			"use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true", host)
+		faults = fmt.Errorf("ZEEBE_ADDRESS: refusing to send a token or a password over plaintext to %s: %s", host, consent)
 	}
 	if c.OAuth != nil {
 		u, err := url.Parse(c.OAuth.TokenURL)
 		if err != nil || u.Scheme != "https" && !connurl.IsLoopback(u.Hostname()) {
-			// Without the URL, which may hold a password.
-			secret = errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret without TLS to a host that is not loopback; " +
-				"use https, or RETRY_ALLOW_INSECURE_TOKEN=true")
+			faults = errors.Join(faults, errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret over plaintext: "+consent))
 		}
 	}
-	return errors.Join(credentials, secret)
+	return faults
 }

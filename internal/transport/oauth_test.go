@@ -115,6 +115,9 @@ func TestTheLifeOfAToken(t *testing.T) {
 		},
 		"fetched anew when the gateway refuses it": {life: time.Hour, step: time.Minute, calls: 3, reject: true, requested: 3},
 		"fetched once a second then":               {life: time.Hour, step: 100 * time.Millisecond, calls: 100, reject: true, requested: 10},
+		"fetched once a second where it has no life": {
+			life: -100 * time.Second, step: 100 * time.Millisecond, calls: 100, requested: 10,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -140,6 +143,25 @@ func TestTheLifeOfAToken(t *testing.T) {
 					t.Errorf("%d requests, ended with %v; want %d and %v", n, err, test.requested, test.want)
 				}
 			})
+		})
+	}
+}
+
+func TestTokenThatNoHeaderCarriesCountsAsNone(t *testing.T) {
+	for _, odd := range []string{`TOK\n`, `TOK\r\n`, `TOK\u0000`, `TOK\u007f`, `não`, `a b`, ` `, ``} {
+		synctest.Test(t, func(t *testing.T) {
+			i := enginetest.NewIssuer(func(w http.ResponseWriter, r *http.Request, n int) error {
+				if n == 1 {
+					return enginetest.Says(http.StatusOK, `{"access_token":"`+odd+`","expires_in":3600}`)(w, r, n)
+				}
+				return enginetest.Issues(time.Hour)(w, r, n)
+			})
+			tokens := tokensOf(i)
+			if token, err := tokens.get(t.Context()); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), "TOK") {
+				t.Errorf("%s: token %q, error %v", odd, token, err)
+			}
+			<-time.After(tokenPause)
+			wantToken(t, tokens, "token-2")
 		})
 	}
 }

@@ -4,6 +4,7 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +15,10 @@ import (
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/outage"
 )
+
+// MaxAnswer is the size in bytes up to which an answer is read. It is twice what a gateway sends by default, because a batch
+// that is refused here stays locked unnoticed, and no more, because it is held in memory.
+const MaxAnswer = 8 << 20
 
 // Client is a connection to a cluster. It is safe for concurrent use.
 //
@@ -36,9 +41,7 @@ type Client interface {
 	// PublishMessage delivers a message to the process instances that wait for it at this moment; if none does, it is lost
 	// without an error.
 	PublishMessage(ctx context.Context, m Message) error
-	// AwaitConnection waits for d, or until a lost connection is back, or ctx ends.
-	AwaitConnection(ctx context.Context, d time.Duration)
-	// Close ends the connection. Calls under way fail.
+	// Close ends the connection, when all calls are over.
 	Close() error
 }
 
@@ -104,14 +107,17 @@ type Deployed struct {
 	Key int64
 }
 
-// Message is something that happened outside of the processes. Name and CorrelationKey identify the process instances it is
-// for; Variables is a JSON object that the process gets.
+// Message is something that happened outside of the processes. Its JSON is that of the REST API.
 type Message struct {
-	Name, CorrelationKey string
+	// Name and CorrelationKey identify the process instances that the message is for.
+	Name           string `json:"name"`
+	CorrelationKey string `json:"correlationKey"`
 	// ID makes a message that is sent twice count once while it is kept; empty for none.
-	ID        string
-	Variables string
-	Tenant    string
+	ID string `json:"messageId,omitempty"`
+	// Variables is a JSON object that the process gets.
+	Variables json.RawMessage `json:"variables,omitempty"`
+	// Tenant is the one whose process instances are meant.
+	Tenant string `json:"tenantId,omitempty"`
 }
 
 // publishBackoff paces a message to a busy gateway.
@@ -131,13 +137,4 @@ func Publish(ctx context.Context, c Client, m Message) error {
 		}
 		outage.Sleep(ctx, backoff.Next())
 	}
-}
-
-// Code returns the status code of a call's error as one of those that gRPC defines: what a gateway makes up beyond them is
-// Unknown, so that logs and metrics keep to a closed set.
-func Code(err error) codes.Code {
-	if code := status.Code(err); code <= codes.Unauthenticated {
-		return code
-	}
-	return codes.Unknown
 }

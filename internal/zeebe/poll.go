@@ -109,7 +109,7 @@ func (w *Worker) poll(ctx context.Context, p pollRequest, accept func(context.Co
 	if (late || errors.Is(err, transport.ErrLost)) && w.gatewayAnswers(ctx) {
 		return received, errLost
 	}
-	w.client.AwaitConnection(ctx, w.pollFailed(opened, err))
+	outage.Sleep(ctx, w.pollFailed(opened, err))
 	return received, err
 }
 

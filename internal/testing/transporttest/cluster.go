@@ -2,12 +2,15 @@ package transporttest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
@@ -47,11 +50,22 @@ func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
 	check.Must(r, r.client.PublishMessage(r.Context(), transport.Message{
-		Name: "redrive-claim", CorrelationKey: "CLM-001-7", ID: "id", Variables: `{"decidedBy":"maria"}`, Tenant: "norte",
+		Name: "redrive-claim", CorrelationKey: "CLM-001-7", ID: "id", Variables: json.RawMessage(`{"decidedBy":"maria"}`), Tenant: "norte",
 	}))
 	check.Same(r, []*pb.PublishMessageRequest{{
 		Name: "redrive-claim", CorrelationKey: "CLM-001-7", MessageId: "id", Variables: `{"decidedBy":"maria"}`, TenantId: "norte",
 	}}, requests[*pb.PublishMessageRequest](r.gateway, enginetest.PublishMessage), "sent")
+}
+
+func longTextsOfAGatewayAreCut(t *testing.T, p Protocol) {
+	t.Helper()
+	r := p.connect(t, transport.Config{})
+	r.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Code: codes.Unavailable}) // its text repeats the request
+	err := r.client.PublishMessage(t.Context(), transport.Message{Name: strings.Repeat("ã", 15_000)})
+	check.Same(t, codes.Unavailable, transport.Code(err), "code")
+	if len(err.Error()) > 400 || !utf8.ValidString(err.Error()) {
+		t.Errorf("an error of %d bytes: %.500q", len(err.Error()), err.Error())
+	}
 }
 
 func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {

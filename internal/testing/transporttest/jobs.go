@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,23 @@ func numbersStayAsTheyCame(t *testing.T, p Protocol) {
 	const variables = `{"claimId":"CLM-1","retryCount":9007199254740993.10}`
 	r.gateway.Add(enginetest.Job{Type: jobType, Variables: variables})
 	check.Same(t, variables, r.activate(poll)[0].Variables, "variables")
+}
+
+func answersAreReadUpToALimit(t *testing.T, p Protocol) {
+	t.Helper()
+	for size, want := range map[int]codes.Code{
+		transport.MaxAnswer / 2: codes.OK, // what a gateway sends by default
+		transport.MaxAnswer:     codes.ResourceExhausted,
+	} {
+		r := p.connect(t, transport.Config{})
+		r.gateway.Add(enginetest.Job{Type: jobType, Variables: `{"claimId":"` + strings.Repeat("x", size) + `"}`})
+		got := 0
+		err := r.client.Activate(t.Context(), poll, func(jobs []job.Job) { got += len(jobs[0].Variables) })
+		check.Same(t, want, transport.Code(err), "code for %d bytes: %v", size, err)
+		if want == codes.OK {
+			check.Same(t, size+len(`{"claimId":""}`), got, "size of the variables")
+		}
+	}
 }
 
 func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {

@@ -34,6 +34,8 @@ func Run(t *testing.T, p Protocol) {
 		"a tenant that is not assigned is denied":        aTenantThatIsNotAssignedIsDenied,
 		"jobs come as the broker has them":               jobsComeAsTheBrokerHasThem,
 		"numbers stay as they came":                      numbersStayAsTheyCame,
+		"answers are read up to a limit":                 answersAreReadUpToALimit,
+		"long texts of a gateway are cut":                longTextsOfAGatewayAreCut,
 		"every answer reaches the broker":                everyAnswerReachesTheBroker,
 		"a job that is not there is not found":           aJobThatIsNotThereIsNotFound,
 		"a job with an incident takes no answer":         aJobWithAnIncidentTakesNoAnswer,

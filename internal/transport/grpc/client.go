@@ -9,41 +9,22 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/connectivity"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/outage"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
 // Client implements [transport.Client].
 type Client struct {
-	conn    *grpc.ClientConn
-	gateway pb.GatewayClient
-	// authorizer is nil where no call is authorized.
-	authorizer *transport.Authorizer
+	conn       *grpc.ClientConn
+	gateway    pb.GatewayClient
+	authorizer *transport.Authorizer // nil where no call is authorized
 }
 
 var _ transport.Client = (*Client)(nil)
 
-// Close ends the connection. Calls under way fail.
+// Close implements [transport.Client].
 func (c *Client) Close() error { return c.conn.Close() }
-
-// AwaitConnection waits for d, or until a lost connection is back, or ctx ends. It waits for the shortest pause at least:
-// the first call of a connection can fail before the connection counts as ready.
-func (c *Client) AwaitConnection(ctx context.Context, d time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	state := c.conn.GetState()
-	if state == connectivity.Ready {
-		<-ctx.Done()
-		return
-	}
-	outage.Sleep(ctx, reconnectMin)
-	for state = c.conn.GetState(); state != connectivity.Ready && c.conn.WaitForStateChange(ctx, state); {
-		state = c.conn.GetState()
-	}
-}
 
 // Activate implements [transport.Client].
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
@@ -57,19 +38,16 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		TenantIds:         []string{p.Tenant},
 	}
 	stream, err := c.gateway.ActivateJobs(ctx, request)
-	if err != nil {
-		return explain(err, c.authorizer)
-	}
-	for {
-		r, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
+	for err == nil {
+		var r *pb.ActivateJobsResponse
+		if r, err = stream.Recv(); err == nil {
+			received(fromWire(r.Jobs))
 		}
-		if err != nil {
-			return explain(err, c.authorizer)
-		}
-		received(fromWire(r.Jobs))
 	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return failed(err, c.authorizer)
 }
 
 func fromWire(activated []*pb.ActivatedJob) []job.Job {
@@ -97,20 +75,15 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
 	switch a.Kind() {
 	case job.KindComplete:
-		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: transport.Text(a.Variables())})
+		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: a.Variables()})
 	case job.KindThrowError:
 		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-			JobKey:       j.Key,
-			ErrorCode:    transport.Text(a.Code()),
-			ErrorMessage: transport.Text(a.Message()),
-			Variables:    transport.Text(a.Variables()),
+			JobKey: j.Key, ErrorCode: a.Code(), ErrorMessage: a.Message(), Variables: a.Variables(),
 		})
-	case job.KindFail, job.KindRelease:
-		request := &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: transport.Text(a.Message())}
-		if a.Kind() == job.KindRelease {
-			request.Retries = j.Retries
-		}
-		_, err = c.gateway.FailJob(ctx, request)
+	case job.KindFail:
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: a.Message()})
+	case job.KindRelease:
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message()})
 	}
 	return err
 }
@@ -160,7 +133,9 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 			})
 		}
 		if f := d.GetForm(); f != nil {
-			deployed = append(deployed, transport.Deployed{ID: f.FormId, Resource: f.ResourceName, Form: true, Version: f.Version, Key: f.FormKey})
+			deployed = append(deployed, transport.Deployed{
+				ID: f.FormId, Resource: f.ResourceName, Form: true, Version: f.Version, Key: f.FormKey,
+			})
 		}
 	}
 	return deployed, nil
@@ -169,7 +144,11 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
 	_, err := c.gateway.PublishMessage(ctx, &pb.PublishMessageRequest{
-		Name: m.Name, CorrelationKey: m.CorrelationKey, MessageId: m.ID, Variables: m.Variables, TenantId: m.Tenant,
+		Name:           m.Name,
+		CorrelationKey: m.CorrelationKey,
+		MessageId:      m.ID,
+		Variables:      string(m.Variables),
+		TenantId:       m.Tenant,
 	})
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -17,7 +16,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/outage"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -25,24 +23,18 @@ import (
 type Client struct {
 	base, host string // of the URLs, and to send
 	plaintext  bool
-	limit      int                   // of an answer, in bytes
+	large      chan struct{}         // holds the turn of the one large answer that is read
 	authorizer *transport.Authorizer // nil where no call is authorized
 	http       *http.Transport
-	closing    context.Context // the client's life, not a call's
-	stop       context.CancelFunc
 }
 
 var _ transport.Client = (*Client)(nil)
 
-// Close ends the connections. Calls under way fail.
+// Close implements [transport.Client].
 func (c *Client) Close() error {
-	c.stop()
 	c.http.CloseIdleConnections()
 	return nil
 }
-
-// AwaitConnection waits for d, or until ctx ends: each call makes a connection if there is none.
-func (c *Client) AwaitConnection(ctx context.Context, d time.Duration) { outage.Sleep(ctx, d) }
 
 // Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it passes on the jobs
 // that have arrived.
@@ -58,21 +50,18 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	}
 	var jobs []job.Job
 	err := c.send(ctx, http.MethodPost, "/jobs/activation", body, func(r io.Reader) (err error) {
-		jobs, err = readJobs(r)
+		jobs, err = readJobs(r, p.Max)
 		return err
 	})
 	if len(jobs) > 0 {
 		received(jobs)
-	}
-	if errors.Is(err, errUnwritten) || errors.Is(err, errBroken) {
-		return fmt.Errorf("%w: %w", transport.ErrLost, err)
 	}
 	return err
 }
 
 // Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
-	variables := json.RawMessage(transport.Text(a.Variables()))
+	variables := json.RawMessage(a.Variables())
 	switch a.Kind() {
 	case job.KindComplete:
 		return c.send(ctx, http.MethodPost, jobPath(j)+"/completion", completion{variables}, nil)
@@ -90,24 +79,15 @@ func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) 
 
 // ExtendLock implements [transport.Client].
 func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
-	var body update
-	body.Changeset.Timeout = lock.Milliseconds()
-	return c.send(ctx, http.MethodPatch, jobPath(j), body, nil)
+	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
+	return c.send(ctx, http.MethodPatch, jobPath(j), change, nil)
 }
 
 // Topology implements [transport.Client].
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
-	err := c.do(ctx, http.MethodGet, "/topology", content{}, func(r io.Reader) error {
-		if err := json.NewDecoder(r).Decode(&t); err != nil {
-			return err
-		}
-		if t.Partitions == nil {
-			return errForm
-		}
-		return nil
-	})
-	if err != nil {
+	read := decode(&t, func() bool { return t.Partitions != nil })
+	if err := c.do(ctx, http.MethodGet, "/topology", content{}, read); err != nil {
 		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
 	}
 	return t.fromWire(), nil
@@ -126,35 +106,21 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 	}
 	_ = form.Close()
 	var d deployment
-	err := c.do(ctx, http.MethodPost, "/deployments", content{kind: form.FormDataContentType(), body: body.Bytes()}, func(r io.Reader) error {
-		if err := json.NewDecoder(r).Decode(&d); err != nil {
-			return err
-		}
-		if d.Deployments == nil {
-			return errForm
-		}
-		return nil
-	})
-	if err != nil {
+	sent := content{kind: form.FormDataContentType(), body: body.Bytes()}
+	read := decode(&d, func() bool { return d.Deployments != nil })
+	if err := c.do(ctx, http.MethodPost, "/deployments", sent, read); err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
-	var deployed []transport.Deployed
-	for _, one := range d.Deployments {
-		if p := one.Process; p != nil {
-			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: int64(p.Key)})
-		}
-		if f := one.Form; f != nil {
-			deployed = append(deployed, transport.Deployed{ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: int64(f.Key)})
-		}
-	}
-	return deployed, nil
+	return d.fromWire(), nil
 }
 
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
-	return c.send(ctx, http.MethodPost, "/messages/publication", publication{
-		m.Name, m.CorrelationKey, m.ID, json.RawMessage(transport.Text(m.Variables)), m.Tenant,
-	}, func(r io.Reader) error { return json.NewDecoder(r).Decode(new(json.RawMessage)) })
+	var published struct {
+		Key json.RawMessage `json:"messageKey"`
+	}
+	read := decode(&published, func() bool { return published.Key != nil })
+	return c.send(ctx, http.MethodPost, "/messages/publication", m, read)
 }
 
 // send makes a call with a body of JSON.
@@ -177,12 +143,9 @@ type content struct {
 
 // do makes a call. Its answer is read by read, or must be empty if that is nil.
 func (c *Client) do(ctx context.Context, method, path string, sent content, read func(io.Reader) error) error {
-	if c.closing.Err() != nil {
-		return errClosed
-	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(sent.body))
 	if err != nil {
-		return status.Error(codes.Internal, err.Error())
+		return c.authorizer.Fail(codes.Internal, err.Error())
 	}
 	request.Host = c.host
 	request.Header.Set("User-Agent", "analyze-retry")

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,22 +14,6 @@ import (
 )
 
 var _ transport.Definitions = (*Client)(nil)
-
-type definitionSearch struct {
-	Filter struct {
-		ProcessID string `json:"processDefinitionId"`
-		TenantID  string `json:"tenantId,omitempty"`
-	} `json:"filter"`
-	Sort []sorting `json:"sort"`
-	Page struct {
-		Limit int `json:"limit"`
-	} `json:"page"`
-}
-
-type sorting struct {
-	Field string `json:"field"`
-	Order string `json:"order"`
-}
 
 type definitionsFound struct {
 	Items []struct {
@@ -45,30 +28,35 @@ const deletedInARow = 50
 
 // Definition implements [transport.Definitions], from 8.8 on, where the cluster keeps what is deployed in a database. That may
 // be some seconds behind.
-func (c *Client) Definition(ctx context.Context, tenant, processID string) (transport.Definition, error) {
-	search := definitionSearch{Sort: []sorting{{"version", "DESC"}}}
-	search.Filter.ProcessID, search.Filter.TenantID, search.Page.Limit = processID, tenant, deletedInARow
+func (c *Client) Definition(ctx context.Context, tenant, processID string) (d transport.Definition, err error) {
+	filter := map[string]string{"processDefinitionId": processID}
+	if tenant != "" {
+		filter["tenantId"] = tenant
+	}
+	search := map[string]any{
+		"filter": filter,
+		"sort":   []map[string]string{{"field": "version", "order": "DESC"}},
+		"page":   map[string]int{"limit": deletedInARow},
+	}
 	var found definitionsFound
-	err := c.send(ctx, http.MethodPost, "/process-definitions/search", search, func(r io.Reader) error {
-		return json.NewDecoder(r).Decode(&found)
-	})
-	if err != nil {
-		return transport.Definition{}, fmt.Errorf("search for the process %s: %w", processID, err)
+	read := decode(&found, func() bool { return found.Items != nil })
+	if err := c.send(ctx, http.MethodPost, "/process-definitions/search", search, read); err != nil {
+		return d, fmt.Errorf("search for the process %s: %w", processID, err)
 	}
 	for _, item := range found.Items {
 		if item.State == "DELETED" {
 			continue
 		}
-		d := transport.Definition{Version: item.Version}
+		d.Version = item.Version
 		path := "/process-definitions/" + strconv.FormatInt(int64(item.Key), 10) + "/xml"
 		err := c.do(ctx, http.MethodGet, path, content{accept: "text/xml"}, func(r io.Reader) (err error) {
 			d.XML, err = io.ReadAll(r)
 			return err
 		})
 		if err != nil {
-			return transport.Definition{}, fmt.Errorf("read version %d of the process %s: %w", item.Version, processID, err)
+			return d, fmt.Errorf("read version %d of the process %s: %w", item.Version, processID, err)
 		}
 		return d, nil
 	}
-	return transport.Definition{}, status.Errorf(codes.NotFound, "there is no process %s that these credentials may read", processID)
+	return d, status.Errorf(codes.NotFound, "there is no process %s that these credentials may read", processID)
 }

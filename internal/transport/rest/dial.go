@@ -4,11 +4,14 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
+
+	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/transport"
 )
@@ -28,9 +31,7 @@ const (
 	// on a connection that the other side is just closing.
 	idleTimeout = 10 * time.Second
 
-	// maxReceive is far above what a gateway sends (4 MiB by default), because a batch that is refused here stays
-	// locked unnoticed. maxProblem is the same for the text of an error.
-	maxReceive = 64 << 20
+	// maxProblem is the size in bytes up to which an error is read.
 	maxProblem = 64 << 10
 )
 
@@ -51,24 +52,29 @@ func Dial(c transport.Config) (*Client, error) {
 	if _, err := url.Parse(base.String()); err != nil {
 		return nil, fmt.Errorf("connect to Camunda's REST API: %w", err)
 	}
-	proxy, connect := http.ProxyFromEnvironment, func(ctx context.Context, address string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: connectTimeout}).DialContext(ctx, "tcp", address)
+	proxy, connect := http.ProxyFromEnvironment, c.Dial
+	if connect != nil { // as with gRPC, the environment's proxies are for connections that are made here
+		proxy = nil
+	} else {
+		connect = func(ctx context.Context, address string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: connectTimeout}).DialContext(ctx, "tcp", address)
+		}
 	}
-	if c.Dial != nil { // as with gRPC, the environment's proxies are for connections that are made here
-		proxy, connect = nil, c.Dial
-	}
-	closing, stop := context.WithCancel(context.Background())
 	return &Client{
 		base:       base.String(),
 		host:       cmp.Or(c.OverrideAuthority, c.Address),
 		plaintext:  c.Plaintext(),
-		limit:      maxReceive,
+		large:      make(chan struct{}, 1),
 		authorizer: c.Authorizer(),
-		closing:    closing,
-		stop:       stop,
 		http: &http.Transport{
-			Proxy:                  proxy,
-			DialContext:            dialer{closing, c.Plaintext(), connect}.dial,
+			Proxy: proxy,
+			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+				made, err := connect(ctx, address)
+				if err != nil || !c.Plaintext() {
+					return made, err
+				}
+				return &conn{Conn: made, unread: true}, nil
+			},
 			TLSClientConfig:        config,
 			TLSHandshakeTimeout:    connectTimeout,
 			ForceAttemptHTTP2:      true, // as it would be without a DialContext
@@ -81,47 +87,55 @@ func Dial(c transport.Config) (*Client, error) {
 	}, nil
 }
 
-// dialer makes connections that end with the client.
-type dialer struct {
-	closing   context.Context // the client's life, not a call's
-	plaintext bool
-	connect   func(ctx context.Context, address string) (net.Conn, error)
-}
-
-func (d dialer) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(d.closing, cancel)()
-	c, err := d.connect(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	return &conn{Conn: c, unread: d.plaintext, forget: context.AfterFunc(d.closing, func() { _ = c.Close() })}, nil
-}
-
-// conn is a connection that is closed with the client.
+// conn is a connection in plaintext.
 type conn struct {
 	net.Conn
-	forget func() bool
-	unread bool // and in plaintext
+	unread bool
 }
 
-func (c *conn) Close() error {
-	c.forget()
-	return c.Conn.Close()
-}
-
-// Read implements [net.Conn]. It looks at how the other side begins.
+// Read implements [net.Conn]. It looks at how the other side begins: net/http needs a whole line for that, which neither a
+// gateway of Java nor TLS sends.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if c.unread && n > 0 {
 		c.unread = false
 		switch begin := b[:n]; {
 		case n > 3 && begin[0] == 0 && begin[3] == 4: // HTTP/2's frame with the settings
-			return 0, errGRPC
+			return 0, errors.New(transport.SpeaksGRPC)
 		case n > 1 && begin[0] == 0x15 && begin[1] == 3: // an alert of TLS
-			return 0, errTLS
+			return 0, errors.New(transport.SpeaksTLS)
 		}
 	}
 	return n, err
+}
+
+// usualPort is that of the REST API.
+const usualPort = "8080"
+
+// Found returns the address at which the REST API answers on the host of a gateway whose gRPC port refuses: at that port, or
+// at the usual one. It is empty where none does. It sends no credentials.
+func Found(ctx context.Context, c transport.Config) string {
+	c.Scheme = map[string]string{transport.GRPC: transport.HTTP, transport.GRPCS: transport.HTTPS}[c.Scheme]
+	c.OAuth, c.Basic = nil, nil
+	host, port, err := net.SplitHostPort(c.Address)
+	if err != nil || c.Scheme == "" {
+		return ""
+	}
+	for _, port := range []string{port, usualPort} {
+		c.Address = net.JoinHostPort(host, port)
+		client, err := Dial(c)
+		if err != nil {
+			return ""
+		}
+		limited, cancel := context.WithTimeout(ctx, connectTimeout)
+		_, err = client.Topology(limited)
+		cancel()
+		_ = client.Close()
+		switch transport.Code(err) {
+		case codes.OK, codes.Unauthenticated, codes.PermissionDenied:
+			return c.Scheme + "://" + c.Address
+		default: // it is not there
+		}
+	}
+	return ""
 }

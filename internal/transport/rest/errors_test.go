@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -27,9 +26,8 @@ import (
 )
 
 const (
-	problemJSON = "application/problem+json"
-	plainJSON   = "application/json"
-	html        = "text/html; charset=utf-8"
+	plainJSON = "application/json"
+	html      = "text/html; charset=utf-8"
 )
 
 func TestCodeFollowsStatusAndTitle(t *testing.T) {
@@ -147,13 +145,13 @@ func TestPortThatSpeaksSomethingElseIsNamed(t *testing.T) {
 	netty := listen(t, "\x00\x00\x00\x04\b\x00\x00\x00\x00\x00\x00\x0f\x00\x01\x00\x006\a\x00\x00\x00\x00\x00\x7f\xff\xff\xff\x00\x00\x00\x01Unexpected HTTP/1.x request: GET /v2/topology HTTP/1.1 ")
 	alert := listen(t, "\x15\x03\x03\x00\x02\x02\x46")
 	for name, test := range map[string]struct{ scheme, address, want string }{
-		"http to gRPC":            {transport.HTTP, grpcPort, errGRPC.Error()},
-		"http to gRPC of Java":    {transport.HTTP, netty, errGRPC.Error()},
-		"https to gRPC over TLS":  {transport.HTTPS, grpcsPort, errGRPC.Error()},
-		"http to HTTPS":           {transport.HTTP, strings.TrimPrefix(tlsHTTP.URL, "https://"), errTLS.Error()},
-		"http to another TLS":     {transport.HTTP, alert, errTLS.Error()},
-		"https to HTTP":           {transport.HTTPS, strings.TrimPrefix(plainHTTP.URL, "http://"), errPlain.Error()},
-		"https to gRPC plaintext": {transport.HTTPS, grpcPort, errPlain.Error()},
+		"http to gRPC":            {transport.HTTP, grpcPort, transport.SpeaksGRPC},
+		"http to gRPC of Java":    {transport.HTTP, netty, transport.SpeaksGRPC},
+		"https to gRPC over TLS":  {transport.HTTPS, grpcsPort, transport.SpeaksGRPC},
+		"http to HTTPS":           {transport.HTTP, strings.TrimPrefix(tlsHTTP.URL, "https://"), transport.SpeaksTLS},
+		"http to another TLS":     {transport.HTTP, alert, transport.SpeaksTLS},
+		"https to HTTP":           {transport.HTTPS, strings.TrimPrefix(plainHTTP.URL, "http://"), "this port speaks no TLS"},
+		"https to gRPC plaintext": {transport.HTTPS, grpcPort, "this port speaks no TLS"},
 		"nothing listens":         {transport.HTTP, "127.0.0.1:1", "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,25 +184,4 @@ func listen(t *testing.T, answer string) string {
 		}
 	}()
 	return l.Addr().String()
-}
-
-func TestCloseEndsCallsUnderWay(t *testing.T) {
-	arrived := make(chan struct{})
-	c := served(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		close(arrived)
-		<-r.Context().Done()
-	})
-	ended := make(chan error)
-	go func() { ended <- c.Activate(context.Background(), poll, func([]job.Job) {}) }()
-	<-arrived
-	check.Must(t, c.Close())
-	select {
-	case err := <-ended:
-		check.Same(t, codes.Canceled, transport.Code(err), "code of %v", err)
-	case <-time.After(time.Minute):
-		t.Fatal("the call goes on")
-	}
-	_, err := c.Topology(t.Context())
-	check.Same(t, codes.Canceled, transport.Code(err), "code of a later call")
 }

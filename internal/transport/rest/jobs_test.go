@@ -87,20 +87,6 @@ func TestJobsBeforeABreakArePassedOn(t *testing.T) {
 	}
 }
 
-func TestAnswersAreReadUpToALimit(t *testing.T) {
-	const size = 8 << 20 // twice what a gateway sends by default
-	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", plainJSON)
-		_, _ = io.WriteString(w, `{"jobs":[`+wire(`"1"`, `{"a":"`+strings.Repeat("x", size)+`"}`)+`]}`)
-	})
-	jobs, err := activate(t, c, poll)
-	check.Must(t, err)
-	check.Same(t, size+len(`{"a":""}`), len(jobs[0].Variables), "size of the variables")
-	c.limit = size
-	_, err = activate(t, c, poll)
-	check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
-}
-
 func TestCallsShowWhatTheyAreTo(t *testing.T) {
 	requests := make(chan *http.Request, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,9 +1,9 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -40,20 +40,6 @@ type failure struct {
 	Message string `json:"errorMessage"`
 }
 
-type update struct {
-	Changeset struct {
-		Timeout int64 `json:"timeout"`
-	} `json:"changeset"`
-}
-
-type publication struct {
-	Name           string          `json:"name"`
-	CorrelationKey string          `json:"correlationKey"`
-	MessageID      string          `json:"messageId,omitempty"`
-	Variables      json.RawMessage `json:"variables,omitempty"`
-	TenantID       string          `json:"tenantId,omitempty"`
-}
-
 // The answers.
 
 // key is a key as the API writes it, a string of digits. What is no key reads as 0, which is that of nothing: an error would
@@ -70,24 +56,29 @@ func (k *key) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-type activatedJob struct {
-	Key                key             `json:"jobKey"`
-	Type               string          `json:"type"`
-	ProcessInstanceKey key             `json:"processInstanceKey"`
-	ProcessID          string          `json:"processDefinitionId"`
-	ElementID          string          `json:"elementId"`
-	Retries            int32           `json:"retries"`
-	Headers            json.RawMessage `json:"customHeaders"`
-	Variables          json.RawMessage `json:"variables"`
-	TenantID           string          `json:"tenantId"`
-	Deadline           int64           `json:"deadline"`
+// document is a part of an answer, as it came.
+type document string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *document) UnmarshalJSON(text []byte) error {
+	*d = document(job.Text(string(text)))
+	return nil
 }
 
-// fromWire returns a job of a poll's answer. What cannot be read of it is empty, as if the gateway had not sent it: one
-// odd job is no reason to lose those that are locked with it.
-func fromWire(raw json.RawMessage) job.Job {
-	var a activatedJob
-	_ = json.Unmarshal(raw, &a) // reads on after a value of the wrong type
+type activatedJob struct {
+	Key                key      `json:"jobKey"`
+	Type               string   `json:"type"`
+	ProcessInstanceKey key      `json:"processInstanceKey"`
+	ProcessID          string   `json:"processDefinitionId"`
+	ElementID          string   `json:"elementId"`
+	Retries            int32    `json:"retries"`
+	Headers            document `json:"customHeaders"`
+	Variables          document `json:"variables"`
+	TenantID           string   `json:"tenantId"`
+	Deadline           int64    `json:"deadline"`
+}
+
+func (a activatedJob) fromWire() job.Job {
 	return job.Job{
 		Key:                int64(a.Key),
 		Type:               a.Type,
@@ -96,8 +87,8 @@ func fromWire(raw json.RawMessage) job.Job {
 		ProcessID:          a.ProcessID,
 		ElementID:          a.ElementID,
 		Retries:            a.Retries,
-		Headers:            transport.Text(string(a.Headers)),
-		Variables:          transport.Text(string(a.Variables)),
+		Headers:            string(a.Headers),
+		Variables:          string(a.Variables),
 		Deadline:           a.Deadline,
 		Received:           time.Now(),
 	}
@@ -106,52 +97,63 @@ func fromWire(raw json.RawMessage) job.Job {
 // errForm is JSON that is not what the API answers.
 var errForm = errors.New("the answer is JSON, but not that of Camunda's REST API")
 
-// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost.
-func readJobs(r io.Reader) (jobs []job.Job, err error) {
+// decode returns a function that reads an answer of JSON; whole reports whether it has what the API always sends.
+func decode(answer any, whole func() bool) func(io.Reader) error {
+	return func(r io.Reader) error {
+		err := json.NewDecoder(r).Decode(answer)
+		if err == nil && !whole() {
+			return errForm
+		}
+		return err
+	}
+}
+
+// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and up to the first job more than
+// asked for. What cannot be read of a job is empty, as if the gateway had not sent it: one odd job is no reason to lose those
+// that are locked with it.
+func readJobs(r io.Reader, asked int) (jobs []job.Job, err error) {
 	d := json.NewDecoder(r)
-	if err := expect(d, '{'); err != nil {
+	if err := findJobs(d); err != nil {
 		return nil, err
 	}
-	found := false
+	for len(jobs) <= asked && d.More() {
+		var a activatedJob
+		err := d.Decode(&a) // reads on after a value of the wrong type
+		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !odd {
+			return jobs, err
+		}
+		jobs = append(jobs, a.fromWire())
+	}
+	if len(jobs) <= asked {
+		_, err = d.Token() // the end of the list
+	}
+	return jobs, err
+}
+
+// findJobs reads up to the list of the jobs.
+func findJobs(d *json.Decoder) error {
+	if err := expect(d, json.Delim('{')); err != nil {
+		return err
+	}
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return jobs, err
+			return err
 		}
-		if name != "jobs" {
-			if err := d.Decode(new(json.RawMessage)); err != nil {
-				return jobs, err
-			}
-			continue
+		if name == "jobs" {
+			return expect(d, json.Delim('['))
 		}
-		found = true
-		if err := expect(d, '['); err != nil {
-			return jobs, err
-		}
-		for d.More() {
-			var raw json.RawMessage
-			if err := d.Decode(&raw); err != nil {
-				return jobs, err
-			}
-			jobs = append(jobs, fromWire(raw))
-		}
-		if err := expect(d, ']'); err != nil {
-			return jobs, err
+		if err := d.Decode(new(json.RawMessage)); err != nil {
+			return err
 		}
 	}
-	if err := expect(d, '}'); err != nil {
-		return jobs, err
-	}
-	if !found {
-		return nil, errForm
-	}
-	return jobs, nil
+	return cmp.Or(expect(d, json.Delim('}')), errForm)
 }
 
 func expect(d *json.Decoder, want json.Delim) error {
 	token, err := d.Token()
 	if err == nil && token != want {
-		err = fmt.Errorf("%w: it has no %v where one is due", errForm, want)
+		err = errForm
 	}
 	return err
 }
@@ -195,4 +197,18 @@ type deployment struct {
 			Key      key    `json:"formKey"`
 		} `json:"form"` // nil for what is no form
 	} `json:"deployments"`
+}
+
+func (d deployment) fromWire() (deployed []transport.Deployed) {
+	for _, one := range d.Deployments {
+		if p := one.Process; p != nil {
+			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: int64(p.Key)})
+		}
+		if f := one.Form; f != nil {
+			deployed = append(deployed, transport.Deployed{
+				ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: int64(f.Key),
+			})
+		}
+	}
+	return deployed
 }
