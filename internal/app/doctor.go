@@ -177,14 +177,14 @@ func (d doctor) tenant(ctx context.Context, client transport.Client) {
 
 // models compares the bundled models with what is deployed, where the protocol can read that.
 func (d doctor) models(ctx context.Context, client transport.Client) {
-	reader, can := client.(transport.Definitions)
+	reader, can := client.(*rest.Client)
 	if !can {
 		d.say(text.Unknown, "models", "gRPC cannot read what is deployed", "use a REST address for this command, or look at Operate")
 		return
 	}
 	var deployed []modellint.File
 	for _, m := range bpmn.Models() {
-		got, err := ask(ctx, func(ctx context.Context) (transport.Definition, error) {
+		got, err := ask(ctx, func(ctx context.Context) (rest.Definition, error) {
 			return reader.Definition(ctx, d.cfg.Tenant, m.ProcessID)
 		})
 		switch {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
+	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -56,23 +58,26 @@ func dial(cfg config.Config) (client transport.Client, err error) {
 func connection(cfg config.Config) transport.Config {
 	address := cfg.Address()
 	c := transport.Config{
-		Scheme:             address.Scheme,
-		Address:            address.HostPort,
-		Path:               address.Path,
-		AllowInsecureToken: cfg.AllowInsecureToken,
-		CACertPath:         cfg.ZeebeCACertificate,
-		ClientCertPath:     cfg.ZeebeClientCertificate,
-		ClientKeyPath:      cfg.ZeebeClientKey,
-		OverrideAuthority:  cfg.ZeebeOverrideAuthority,
+		Scheme:            address.Scheme,
+		Address:           address.HostPort,
+		Path:              address.Path,
+		CACertPath:        cfg.ZeebeCACertificate,
+		ClientCertPath:    cfg.ZeebeClientCertificate,
+		ClientKeyPath:     cfg.ZeebeClientKey,
+		OverrideAuthority: cfg.ZeebeOverrideAuthority,
 	}
 	switch cfg.AuthStrategy() {
 	case config.AuthOIDC:
-		c.OAuth = &transport.OAuthConfig{
+		c.OAuth = &clientcredentials.Config{
 			ClientID:     cfg.ZeebeClientID,
 			ClientSecret: string(cfg.ZeebeClientSecret),
 			TokenURL:     cfg.ZeebeAuthorizationURL,
-			Audience:     cfg.ZeebeTokenAudience,
-			Scope:        cfg.ZeebeTokenScope,
+		}
+		if cfg.ZeebeTokenScope != "" {
+			c.OAuth.Scopes = []string{cfg.ZeebeTokenScope}
+		}
+		if cfg.ZeebeTokenAudience != "" {
+			c.OAuth.EndpointParams = url.Values{"audience": {cfg.ZeebeTokenAudience}}
 		}
 	case config.AuthBasic:
 		c.Basic = &transport.Basic{User: cfg.BasicUser, Password: string(cfg.BasicPassword)}

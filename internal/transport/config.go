@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
+	"net/http"
 
-	"hospital.example/analyze-retry/internal/connurl"
+	"golang.org/x/oauth2/clientcredentials"
+
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
@@ -20,7 +21,8 @@ const (
 	HTTPS = "https" // REST over TLS
 )
 
-// Config configures the connection to a cluster. Its errors name the settings by the environment variables.
+// Config configures the connection to a cluster. Its errors name the settings by the environment variables. Whether
+// credentials may go over plaintext is checked with the settings.
 type Config struct {
 	// Scheme is one of the schemes above, Address the gateway's host:port (ZEEBE_ADDRESS). Path comes before the paths of
 	// the REST API, for a gateway that is not at the root of its host; without a slash at its end.
@@ -34,10 +36,10 @@ type Config struct {
 	// address (ZEEBE_OVERRIDE_AUTHORITY).
 	OverrideAuthority string
 	// OAuth is nil if the gateway requires no token, Basic if it requires no user and password. At most one is set.
-	OAuth *OAuthConfig
+	OAuth *clientcredentials.Config
 	Basic *Basic
-	// AllowInsecureToken consents to credentials that others on the network can read (RETRY_ALLOW_INSECURE_TOKEN).
-	AllowInsecureToken bool
+	// TokenHTTP sends the requests for tokens; nil for a transport that knows the environment's proxies.
+	TokenHTTP http.RoundTripper
 	// Dial connects to the gateway; nil for a TCP connection.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -46,18 +48,16 @@ type Config struct {
 func (c Config) Plaintext() bool { return c.Scheme == GRPC || c.Scheme == HTTP }
 
 // TLS returns the configuration for TLS 1.2 or newer, nil for a connection in plaintext. Its error names every fault of the
-// configuration, one a line, and also refuses to send credentials where others can read them. The settings are checked for
-// that too, with everything else; but a secret that got out cannot be taken back, so this holds for every caller.
-func (c Config) TLS() (*tls.Config, error) {
-	faults := c.checkSecrets()
+// configuration, one a line.
+func (c Config) TLS() (config *tls.Config, faults error) {
 	if c.Plaintext() {
-		return nil, faults
+		return nil, nil
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	config = &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CACertPath != "" {
 		var err error
 		if config.RootCAs, err = readfile.Authorities(c.CACertPath); err != nil {
-			faults = errors.Join(faults, fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err))
+			faults = fmt.Errorf("ZEEBE_CA_CERTIFICATE_PATH: %w", err)
 		}
 	}
 	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
@@ -68,23 +68,4 @@ func (c Config) TLS() (*tls.Config, error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return config, faults
-}
-
-// checkSecrets refuses plaintext to other hosts. Its errors do not repeat the URL, which may hold a password.
-func (c Config) checkSecrets() (faults error) {
-	const consent = "use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true"
-	if c.AllowInsecureToken {
-		return nil
-	}
-	host, _, _ := net.SplitHostPort(c.Address) // empty, and so not loopback, if that is no address
-	if (c.OAuth != nil || c.Basic != nil) && c.Plaintext() && !connurl.IsLoopback(host) {
-		faults = fmt.Errorf("ZEEBE_ADDRESS: refusing to send a token or a password over plaintext to %s: %s", host, consent)
-	}
-	if c.OAuth != nil {
-		u, err := url.Parse(c.OAuth.TokenURL)
-		if err != nil || u.Scheme != "https" && !connurl.IsLoopback(u.Hostname()) {
-			faults = errors.Join(faults, errors.New("ZEEBE_AUTHORIZATION_SERVER_URL: refusing to send the client secret over plaintext: "+consent))
-		}
-	}
-	return faults
 }

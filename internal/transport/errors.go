@@ -41,12 +41,10 @@ const maxText = 300
 // gateway or a proxy may repeat, and cut; what the port seems to speak instead is added. The credentials are replaced where
 // the gateway refuses them. It may be called on nil.
 func (a *Authorizer) Fail(code codes.Code, text string) error {
-	if code == codes.Unauthenticated && a != nil && a.tokens != nil {
-		a.tokens.refused()
-	}
-	for _, secret := range a.secrets() {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
+	if a != nil {
+		text = a.mask(text)
+		if code == codes.Unauthenticated {
+			a.refused()
 		}
 	}
 	words := text

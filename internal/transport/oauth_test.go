@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -20,19 +21,15 @@ import (
 // secret is found in no error.
 const secret = "Maria da Silva, CPF 123.456.789-09"
 
-// goodOAuth is a configuration without a fault.
-var goodOAuth = OAuthConfig{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", Audience: "zeebe"}
-
 // tokensOf returns tokens that this server issues.
-func tokensOf(i *enginetest.Issuer) *tokens {
-	c := goodOAuth
-	c.HTTP = i
-	return newTokens(c)
+func tokensOf(i *enginetest.Issuer) *Authorizer {
+	c := clientcredentials.Config{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token"}
+	return newAuthorizer(c, i)
 }
 
-func wantToken(t *testing.T, tokens *tokens, want string) {
+func wantToken(t *testing.T, tokens *Authorizer, want string) {
 	t.Helper()
-	if token, err := tokens.get(t.Context()); token != want || err != nil {
+	if token, err := tokens.Header(t.Context()); token != "Bearer "+want || err != nil {
 		t.Errorf("token is %q, error is %v; want %q", token, err, want)
 	}
 }
@@ -47,7 +44,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 		tokens := tokensOf(i)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := tokens.get(ended); status.Code(err) != codes.Canceled {
+		if _, err := tokens.Header(ended); status.Code(err) != codes.Canceled {
 			t.Errorf("error is %v, want the end of the call", err)
 		}
 		var calls sync.WaitGroup
@@ -65,7 +62,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 
 func TestExpiredTokenIsReplacedAndNeverSentEmpty(t *testing.T) {
 	tokens := tokensOf(enginetest.NewIssuer(enginetest.Issues(time.Hour)))
-	tokens.token, tokens.fetched, tokens.expires = "old", time.Now(), time.Now().Add(-time.Millisecond)
+	tokens.header, tokens.fetched, tokens.expires = "old", time.Now(), time.Now().Add(-time.Millisecond)
 	wantToken(t, tokens, "token-1")
 }
 
@@ -133,7 +130,7 @@ func TestTheLifeOfAToken(t *testing.T) {
 					if call > 0 {
 						<-time.After(test.step)
 					}
-					_, err = tokens.get(t.Context())
+					_, err = tokens.Header(t.Context())
 					synctest.Wait()
 					if test.reject {
 						tokens.refused()
@@ -157,7 +154,7 @@ func TestTokenThatNoHeaderCarriesCountsAsNone(t *testing.T) {
 				return enginetest.Issues(time.Hour)(w, r, n)
 			})
 			tokens := tokensOf(i)
-			if token, err := tokens.get(t.Context()); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), "TOK") {
+			if token, err := tokens.Header(t.Context()); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), "TOK") {
 				t.Errorf("%s: token %q, error %v", odd, token, err)
 			}
 			<-time.After(tokenPause)
@@ -184,7 +181,7 @@ func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			_, err := tokensOf(enginetest.NewIssuer(answer)).get(t.Context())
+			_, err := tokensOf(enginetest.NewIssuer(answer)).Header(t.Context())
 			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v, want %q", err, want)
 			}

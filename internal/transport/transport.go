@@ -45,19 +45,6 @@ type Client interface {
 	Close() error
 }
 
-// Definitions is a [Client] that can read what is deployed.
-type Definitions interface {
-	// Definition returns the latest version of a process. Its error has the code NotFound where there is none that the
-	// credentials may read.
-	Definition(ctx context.Context, tenant, processID string) (Definition, error)
-}
-
-// Definition is one version of a process.
-type Definition struct {
-	Version int32
-	XML     []byte
-}
-
 // ErrLost is among the errors of a poll for which the gateway has locked jobs that it cannot deliver, because a variable of
 // one is nested too deep. A gateway may also leave such a poll without an answer.
 var ErrLost = errors.New("the gateway cannot deliver the jobs of this poll")

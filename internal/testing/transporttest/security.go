@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/testing/certtest"
@@ -23,6 +25,14 @@ import (
 )
 
 const secret = "s3cret-of-the-client"
+
+// issuing returns a configuration with tokens that last for an hour.
+func issuing() transport.Config {
+	return transport.Config{
+		OAuth:     &clientcredentials.Config{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token"},
+		TokenHTTP: enginetest.NewIssuer(enginetest.Issues(time.Hour)),
+	}
+}
 
 func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 	t.Helper()
@@ -34,8 +44,9 @@ func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 	}))
 	defer server.Close()
 	g := enginetest.New()
-	client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: p.listen(t, g, nil), OAuth: &transport.OAuthConfig{
-		ClientID: "worker", ClientSecret: secret, TokenURL: server.URL + "/token", Audience: "zeebe-api", Scope: "jobs",
+	client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: p.listen(t, g, nil), OAuth: &clientcredentials.Config{
+		ClientID: "worker", ClientSecret: secret, TokenURL: server.URL + "/token",
+		EndpointParams: url.Values{"audience": {"zeebe-api"}}, Scopes: []string{"jobs"},
 	}})
 	for _, call := range calls {
 		_ = call(t.Context(), client)
@@ -71,10 +82,7 @@ func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 func noErrorRepeatsTheCredentials(t *testing.T, p Protocol) {
 	t.Helper()
 	basic := &transport.Basic{User: "demo", Password: secret}
-	oauth := &transport.OAuthConfig{
-		ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: enginetest.NewIssuer(enginetest.Issues(time.Hour)),
-	}
-	for _, c := range []transport.Config{{Basic: basic}, {OAuth: oauth}} {
+	for _, c := range []transport.Config{{Basic: basic}, issuing()} {
 		r := p.connect(t, c)
 		for method, call := range calls {
 			r.gateway.Inject(method, enginetest.Fault{Code: codes.PermissionDenied})
@@ -92,9 +100,7 @@ func noErrorRepeatsTheCredentials(t *testing.T, p Protocol) {
 func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := p.connect(t, transport.Config{OAuth: &transport.OAuthConfig{
-			ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token", HTTP: enginetest.NewIssuer(enginetest.Issues(time.Hour)),
-		}})
+		r := p.connect(t, issuing())
 		r.gateway.Inject(enginetest.Topology, enginetest.Fault{Code: codes.Unauthenticated})
 		_, err := r.client.Topology(t.Context())
 		check.Same(t, codes.Unauthenticated, transport.Code(err), "code of %v", err)
@@ -105,16 +111,6 @@ func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 		calls := r.gateway.Calls()
 		check.Same(t, "Bearer token-2", calls[len(calls)-1].Authorization, "authorization")
 	})
-}
-
-func aTokenIsRefusedOverPlaintext(t *testing.T, p Protocol) {
-	t.Helper()
-	basic := &transport.Basic{User: "demo", Password: secret}
-	config := transport.Config{Scheme: p.Scheme, Address: "zeebe.example:26500", Basic: basic}
-	_, err := p.Dial(config)
-	check.Fails(t, err, "refusing to send a token or a password over plaintext", "RETRY_ALLOW_INSECURE_TOKEN")
-	config.AllowInsecureToken = true
-	p.dial(t, config)
 }
 
 // authority issues the certificates of a test and keeps them in files.

@@ -53,7 +53,6 @@ func Run(t *testing.T, p Protocol) {
 		"a token that is refused is replaced":            aTokenThatIsRefusedIsReplaced,
 		"only the right gateway is trusted":              onlyTheRightGatewayIsTrusted,
 		"a client certificate is presented on request":   aClientCertificateIsPresentedOnRequest,
-		"a token is refused over plaintext":              aTokenIsRefusedOverPlaintext,
 		"a gateway that cuts the connection is survived": aGatewayThatCutsTheConnectionIsSurvived,
 	} {
 		t.Run(name, func(t *testing.T) { fact(t, p) })

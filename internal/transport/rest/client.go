@@ -61,18 +61,20 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 
 // Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
-	variables := json.RawMessage(a.Variables())
+	path, body := jobPath(j), answer{Code: a.Code(), Message: a.Message(), Variables: json.RawMessage(a.Variables())}
 	switch a.Kind() {
 	case job.KindComplete:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/completion", completion{variables}, nil)
+		path += "/completion"
 	case job.KindThrowError:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/error", bpmnError{a.Code(), a.Message(), variables}, nil)
-	case job.KindFail:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{a.Retries(), a.Message()}, nil)
-	case job.KindRelease:
-		return c.send(ctx, http.MethodPost, jobPath(j)+"/failure", failure{j.Retries, a.Message()}, nil)
+		path += "/error"
+	case job.KindFail, job.KindRelease:
+		retries := a.Retries()
+		if a.Kind() == job.KindRelease {
+			retries = j.Retries
+		}
+		path, body.Retries = path+"/failure", &retries
 	}
-	return nil
+	return c.send(ctx, http.MethodPost, path, body, nil)
 }
 
 func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) }

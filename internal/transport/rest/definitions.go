@@ -9,15 +9,17 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"hospital.example/analyze-retry/internal/transport"
 )
 
-var _ transport.Definitions = (*Client)(nil)
+// Definition is one version of a process.
+type Definition struct {
+	Version int32
+	XML     []byte
+}
 
 type definitionsFound struct {
 	Items []struct {
-		Key     key    `json:"processDefinitionKey"`
+		Key     string `json:"processDefinitionKey"`
 		Version int32  `json:"version"`
 		State   string `json:"state"` // since 8.10
 	} `json:"items"`
@@ -26,9 +28,9 @@ type definitionsFound struct {
 // deletedInARow is how many versions are looked through for one that is not deleted.
 const deletedInARow = 50
 
-// Definition implements [transport.Definitions], from 8.8 on, where the cluster keeps what is deployed in a database. That may
-// be some seconds behind.
-func (c *Client) Definition(ctx context.Context, tenant, processID string) (d transport.Definition, err error) {
+// Definition returns the latest version of a process. Its error has the code NotFound where there is none that the credentials
+// may read. It needs 8.8, from which on the cluster keeps what is deployed in a database. That may be some seconds behind.
+func (c *Client) Definition(ctx context.Context, tenant, processID string) (d Definition, err error) {
 	filter := map[string]string{"processDefinitionId": processID}
 	if tenant != "" {
 		filter["tenantId"] = tenant
@@ -48,7 +50,7 @@ func (c *Client) Definition(ctx context.Context, tenant, processID string) (d tr
 			continue
 		}
 		d.Version = item.Version
-		path := "/process-definitions/" + strconv.FormatInt(int64(item.Key), 10) + "/xml"
+		path := "/process-definitions/" + strconv.FormatInt(number(item.Key), 10) + "/xml"
 		err := c.do(ctx, http.MethodGet, path, content{accept: "text/xml"}, func(r io.Reader) (err error) {
 			d.XML, err = io.ReadAll(r)
 			return err

@@ -26,7 +26,7 @@ func TestLatestVersionOfAProcessIsRead(t *testing.T) {
 	}
 	got, err := c.Definition(t.Context(), "norte", "retry-claim")
 	check.Must(t, err)
-	check.Same(t, transport.Definition{Version: 2, XML: model("retry-claim", "2")}, got, "definition")
+	check.Same(t, Definition{Version: 2, XML: model("retry-claim", "2")}, got, "definition")
 	_, err = c.Definition(t.Context(), "norte", "none")
 	check.Same(t, codes.NotFound, transport.Code(err), "code of %v", err)
 }

@@ -46,18 +46,21 @@ func (c *Client) result(ctx context.Context, response *http.Response, accept str
 	case read == nil || response.StatusCode != http.StatusOK || kind != accept:
 		return c.refusal(ctx, response, kind)
 	}
-	body := &body{ctx: ctx, from: response.Body, left: transport.MaxAnswer, turn: c.large}
+	limited := http.MaxBytesReader(nil, response.Body, transport.MaxAnswer)
+	body := &body{Reader: limited, ctx: ctx, turn: c.large}
 	defer body.done()
 	err := read(body)
-	switch {
-	case err == nil:
+	if err == nil {
 		// The connection can be used again when the answer is read to its end.
-		_, _ = io.Copy(io.Discard, io.LimitReader(body, maxProblem))
+		_, _ = io.Copy(io.Discard, io.LimitReader(limited, maxProblem))
 		return nil
-	case body.left == 0:
+	}
+	_, cut := io.Copy(io.Discard, limited) // why it ended, if not by itself: that comes again
+	switch {
+	case errors.As(cut, new(*http.MaxBytesError)):
 		return c.authorizer.Fail(codes.ResourceExhausted, fmt.Sprintf("the answer is larger than %d bytes", transport.MaxAnswer))
-	case body.err != nil:
-		return c.broken(ctx, body.err)
+	case cut != nil || ctx.Err() != nil:
+		return c.broken(ctx, cut)
 	case errors.Is(err, errForm):
 		return c.another(err.Error())
 	default: // its text may repeat what the answer holds
@@ -65,46 +68,36 @@ func (c *Client) result(ctx context.Context, response *http.Response, accept str
 	}
 }
 
-// large is the size in bytes from which on answers are read one at a time.
+// large is the size in bytes from which on answers are read one at a time: each takes a multiple of it in memory.
 const large = 1 << 20
 
-// body is an answer's, up to a limit. It keeps the error that ended it early, to tell it from one in what was read.
+// body is an answer's.
 type body struct {
-	ctx   context.Context
-	from  io.Reader
-	left  int
-	err   error
-	turn  chan struct{}
-	holds bool // the turn
+	io.Reader
+	ctx  context.Context
+	read int
+	turn chan struct{} // holds one
+	mine bool          // this answer has the turn
 }
 
-// Read implements [io.Reader]. It fills p, so that a decoder does not look at the same blanks again after every few bytes.
+// Read implements [io.Reader].
 func (b *body) Read(p []byte) (n int, err error) {
-	if b.left == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	if !b.holds && b.left <= transport.MaxAnswer-large {
+	if !b.mine && b.read >= large {
 		select {
 		case b.turn <- struct{}{}:
-			b.holds = true
+			b.mine = true
 		case <-b.ctx.Done():
-			b.err = b.ctx.Err()
-			return 0, b.err
+			return 0, b.ctx.Err()
 		}
 	}
-	n, err = io.ReadFull(b.from, p[:min(len(p), b.left)])
-	b.left -= n
-	if n > 0 {
-		return n, nil // an error comes again
-	}
-	if !errors.Is(err, io.EOF) {
-		b.err = err
-	}
-	return 0, err
+	n, err = b.Reader.Read(p)
+	b.read += n
+	return n, err
 }
 
+// done gives the turn away.
 func (b *body) done() {
-	if b.holds {
+	if b.mine {
 		<-b.turn
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -38,9 +39,9 @@ func TestEndlessAnswerCostsLittle(t *testing.T) {
 		begin, again string
 		code         codes.Code
 	}{
-		"blanks":      {`{"jobs":[`, " ", codes.ResourceExhausted},
-		"jobs":        {`{"jobs":[`, `{"jobKey":"1"},`, codes.OK},
-		"a variable":  {`{"jobs":[{"variables":{"a":"`, "x", codes.ResourceExhausted},
+		"blanks":     {`{"jobs":[`, " ", codes.ResourceExhausted},
+		"jobs":       {`{"jobs":[`, `{"jobKey":"1"},`, codes.OK},
+		"a variable": {`{"jobs":[{"variables":{"a":"`, "x", codes.ResourceExhausted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := endless(t, test.begin, test.again)
@@ -59,23 +60,24 @@ func TestEndlessAnswerCostsLittle(t *testing.T) {
 func TestLargeAnswersAreReadOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turn := make(chan struct{}, 1)
-		read := func(limited context.Context, from io.Reader) (n int64, b *body) {
-			b = &body{ctx: limited, from: from, left: transport.MaxAnswer, turn: turn}
-			n, _ = io.Copy(io.Discard, b)
-			return n, b
+		read := func(limited context.Context, from io.Reader) (n int64, b *body, err error) {
+			b = &body{Reader: from, ctx: limited, turn: turn}
+			n, err = io.Copy(io.Discard, b)
+			return n, b, err
 		}
 		text := strings.Repeat("x", 2*large)
-		_, first := read(t.Context(), strings.NewReader(text))
+		chunks := func(text string) io.Reader { return iotest.HalfReader(strings.NewReader(text)) }
+		_, first, _ := read(t.Context(), chunks(text))
 		late, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if n, b := read(late, strings.NewReader(text)); n > large || b.err == nil {
+		if n, _, err := read(late, chunks(text)); n == int64(len(text)) || err == nil {
 			t.Errorf("%d bytes of another answer were read", n)
 		}
-		if n, _ := read(t.Context(), strings.NewReader(text[:large/2])); n != large/2 {
+		if n, _, _ := read(t.Context(), chunks(text[:large/2])); n != large/2 {
 			t.Errorf("%d bytes of a small answer were read", n)
 		}
 		first.done()
-		if n, _ := read(t.Context(), strings.NewReader(text)); n != 2*large {
+		if n, _, _ := read(t.Context(), chunks(text)); n != 2*large {
 			t.Errorf("%d bytes were read when it was its turn", n)
 		}
 	})

@@ -57,7 +57,7 @@ func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
 		`null`, `1`, `"job"`, `[]`, `{}`, `{"jobKey":null,"variables":null}`, `{"jobKey":"9999999999999999999999"}`, `{"jobKey":{},"type":[],"retries":"3"}`,
 		wire(`"1e3"`, `{}`), wire(`-5`, `{}`), strings.Replace(good, `"retries":3`, `"retries":99999999999`, 1),
 	} {
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"x":{"jobs":[]},"jobs":[`+odd+`,`+good+`],"more":[1]}`), poll)
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"x":{"a":[]},"jobs":[`+odd+`,`+good+`],"more":[1]}`), poll)
 		check.Must(t, err)
 		if len(jobs) != 2 || jobs[1].Key != 7 || jobs[1].Type != "t" {
 			t.Errorf("%s: %+v", odd, jobs)

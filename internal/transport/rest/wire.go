@@ -1,20 +1,17 @@
 package rest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
-// The requests. Gateways refuse properties that they do not know, so a newer one is sent only where it is needed.
-
+// activation is a poll. Gateways refuse properties that they do not know.
 type activation struct {
 	Type           string   `json:"type"`
 	Worker         string   `json:"worker"`
@@ -25,35 +22,12 @@ type activation struct {
 	TenantIDs      []string `json:"tenantIds"`
 }
 
-type completion struct {
+// answer is the body of each answer to a job, which differ in what they leave out.
+type answer struct {
+	Retries   *int32          `json:"retries,omitempty"`
+	Code      string          `json:"errorCode,omitempty"`
+	Message   string          `json:"errorMessage,omitempty"`
 	Variables json.RawMessage `json:"variables,omitempty"`
-}
-
-type bpmnError struct {
-	Code      string          `json:"errorCode"`
-	Message   string          `json:"errorMessage"`
-	Variables json.RawMessage `json:"variables,omitempty"`
-}
-
-type failure struct {
-	Retries int32  `json:"retries"`
-	Message string `json:"errorMessage"`
-}
-
-// The answers.
-
-// key is a key as the API writes it, a string of digits. What is no key reads as 0, which is that of nothing: an error would
-// end the reading of the object that it stands in.
-type key int64
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (k *key) UnmarshalJSON(text []byte) error {
-	n, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
-	if err != nil {
-		n = 0 // ParseInt returns the nearest number for one out of range
-	}
-	*k = key(n)
-	return nil
 }
 
 // document is a part of an answer, as it came.
@@ -65,10 +39,19 @@ func (d *document) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// number reads a key, which the API writes as a string of digits. What is no key is 0, that of nothing.
+func number(key string) int64 {
+	n, err := strconv.ParseInt(key, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 type activatedJob struct {
-	Key                key      `json:"jobKey"`
+	Key                string   `json:"jobKey"`
 	Type               string   `json:"type"`
-	ProcessInstanceKey key      `json:"processInstanceKey"`
+	ProcessInstanceKey string   `json:"processInstanceKey"`
 	ProcessID          string   `json:"processDefinitionId"`
 	ElementID          string   `json:"elementId"`
 	Retries            int32    `json:"retries"`
@@ -80,10 +63,10 @@ type activatedJob struct {
 
 func (a activatedJob) fromWire() job.Job {
 	return job.Job{
-		Key:                int64(a.Key),
+		Key:                number(a.Key),
 		Type:               a.Type,
 		Tenant:             a.TenantID,
-		ProcessInstanceKey: int64(a.ProcessInstanceKey),
+		ProcessInstanceKey: number(a.ProcessInstanceKey),
 		ProcessID:          a.ProcessID,
 		ElementID:          a.ElementID,
 		Retries:            a.Retries,
@@ -113,8 +96,17 @@ func decode(answer any, whole func() bool) func(io.Reader) error {
 // that are locked with it.
 func readJobs(r io.Reader, asked int) (jobs []job.Job, err error) {
 	d := json.NewDecoder(r)
-	if err := findJobs(d); err != nil {
-		return nil, err
+	for token := json.Token(nil); token != "jobs"; {
+		token, err = d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil, errForm
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if list, _ := d.Token(); list != json.Delim('[') {
+		return nil, errForm
 	}
 	for len(jobs) <= asked && d.More() {
 		var a activatedJob
@@ -128,34 +120,6 @@ func readJobs(r io.Reader, asked int) (jobs []job.Job, err error) {
 		_, err = d.Token() // the end of the list
 	}
 	return jobs, err
-}
-
-// findJobs reads up to the list of the jobs.
-func findJobs(d *json.Decoder) error {
-	if err := expect(d, json.Delim('{')); err != nil {
-		return err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if name == "jobs" {
-			return expect(d, json.Delim('['))
-		}
-		if err := d.Decode(new(json.RawMessage)); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(expect(d, json.Delim('}')), errForm)
-}
-
-func expect(d *json.Decoder, want json.Delim) error {
-	token, err := d.Token()
-	if err == nil && token != want {
-		err = errForm
-	}
-	return err
 }
 
 type topology struct {
@@ -188,13 +152,13 @@ type deployment struct {
 			ID       string `json:"processDefinitionId"`
 			Version  int32  `json:"processDefinitionVersion"`
 			Resource string `json:"resourceName"`
-			Key      key    `json:"processDefinitionKey"`
+			Key      string `json:"processDefinitionKey"`
 		} `json:"processDefinition"` // nil for what is no process
 		Form *struct {
 			ID       string `json:"formId"`
 			Version  int32  `json:"version"`
 			Resource string `json:"resourceName"`
-			Key      key    `json:"formKey"`
+			Key      string `json:"formKey"`
 		} `json:"form"` // nil for what is no form
 	} `json:"deployments"`
 }
@@ -202,11 +166,11 @@ type deployment struct {
 func (d deployment) fromWire() (deployed []transport.Deployed) {
 	for _, one := range d.Deployments {
 		if p := one.Process; p != nil {
-			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: int64(p.Key)})
+			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: number(p.Key)})
 		}
 		if f := one.Form; f != nil {
 			deployed = append(deployed, transport.Deployed{
-				ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: int64(f.Key),
+				ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: number(f.Key),
 			})
 		}
 	}
