@@ -62,14 +62,18 @@ func (k Kind) String() string {
 	return [...]string{"none", "complete", "throw_error", "fail", "release"}[k]
 }
 
-// Answer is the answer to a job. It is made only by the constructors below, one for each outcome. The zero value answers
-// nothing.
+// Answer is the answer to a job. It is made by the constructors below, one for each outcome. The zero value answers nothing.
 type Answer struct {
-	kind      Kind
-	retries   int32
-	code      string
-	message   string
-	variables string
+	// Kind is the command.
+	Kind Kind
+	// Retries is the number of retries that a failed job keeps.
+	Retries int32
+	// Code is the BPMN error code of a thrown error.
+	Code string
+	// Message is the text that a thrown error, a failed job or a released job carries.
+	Message string
+	// Variables is the JSON object that a completed job or a thrown error carries; it may be empty.
+	Variables string
 }
 
 // Result is the result of an answer, as far as it is known.
@@ -91,12 +95,12 @@ func (r Result) String() string { return [...]string{"none", "accepted", "not_fo
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.
 func Complete(variables string) Answer {
-	return Answer{kind: KindComplete, variables: Text(variables)}
+	return Answer{Kind: KindComplete, Variables: Text(variables)}
 }
 
 // ThrowError throws the BPMN error with this code; variables is a JSON object that the catching event sees.
 func ThrowError(code, message, variables string) Answer {
-	return Answer{kind: KindThrowError, code: Text(code), message: Text(message), variables: Text(variables)}
+	return Answer{Kind: KindThrowError, Code: Text(code), Message: Text(message), Variables: Text(variables)}
 }
 
 // Incident fails the job with no retries left, so that the broker raises an incident with this message.
@@ -104,26 +108,11 @@ func Incident(message string) Answer { return Fail(0, message) }
 
 // Fail fails the job and leaves it this many retries; with none left the broker raises an incident.
 func Fail(retries int32, message string) Answer {
-	return Answer{kind: KindFail, retries: max(retries, 0), message: Text(message)}
+	return Answer{Kind: KindFail, Retries: max(retries, 0), Message: Text(message)}
 }
 
 // Release releases the job with its retries unchanged; the broker keeps the reason in its records.
-func Release(reason string) Answer { return Answer{kind: KindRelease, message: Text(reason)} }
-
-// Kind returns the command of the answer.
-func (a Answer) Kind() Kind { return a.kind }
-
-// Retries returns the number of retries that a failed job keeps.
-func (a Answer) Retries() int32 { return a.retries }
-
-// Code returns the BPMN error code of a thrown error.
-func (a Answer) Code() string { return a.code }
-
-// Message returns the text that a thrown error, a failed job or a released job carries.
-func (a Answer) Message() string { return a.message }
-
-// Variables returns the JSON object that a completed job or a thrown error carries; it may be empty.
-func (a Answer) Variables() string { return a.variables }
+func Release(reason string) Answer { return Answer{Kind: KindRelease, Message: Text(reason)} }
 
 // Text replaces what is not UTF-8 in a text, which a gateway would refuse each time it is sent.
 func Text(s string) string {

@@ -77,7 +77,7 @@ func (m *Metrics) HandlerFailed() { m.worker.panics.Inc() }
 
 // Answered counts an answer and what became of it.
 func (m *Metrics) Answered(_ int64, answer job.Answer, result job.Result) {
-	m.worker.answers.WithLabelValues(answer.Kind().String(), result.String()).Inc()
+	m.worker.answers.WithLabelValues(answer.Kind.String(), result.String()).Inc()
 }
 
 // Repeated counts a job that was given its stored answer again.

@@ -32,11 +32,11 @@ func TestTheGreaterOfTheModelsAndTheTrailsCountCounts(t *testing.T) {
 			m := after(retried(tt.recorded))
 			a := byPolicy(t, "tiss", policy.BuiltIns, m, newJob(fmt.Sprintf(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":%d}`, tt.brought)))
 			stopped := tt.want["shouldRetry"] == false
-			if tt.want.check(t, a); (a.Kind() == job.KindThrowError) != stopped {
-				t.Errorf("answered by %s", a.Kind())
+			if tt.want.check(t, a); (a.Kind == job.KindThrowError) != stopped {
+				t.Errorf("answered by %s", a.Kind)
 			}
-			if stopped && a.Code() != retry.CodeMaxRetriesExceeded {
-				t.Errorf("BPMN error %s", a.Code())
+			if stopped && a.Code != retry.CodeMaxRetriesExceeded {
+				t.Errorf("BPMN error %s", a.Code)
 			}
 			check.Same(t, tt.want["retryCount"], any(float64(m.only(t).RetryCount)), "the count in the trail")
 		})

@@ -73,8 +73,8 @@ func answer(t *testing.T, variables string) job.Answer {
 func checkVariables(t *testing.T, got job.Answer, want string) {
 	t.Helper()
 	var gotJSON, wantJSON any
-	if err := json.Unmarshal([]byte(got.Variables()), &gotJSON); err != nil {
-		t.Fatalf("%s: %v", got.Variables(), err)
+	if err := json.Unmarshal([]byte(got.Variables), &gotJSON); err != nil {
+		t.Fatalf("%s: %v", got.Variables, err)
 	}
 	check.Must(t, json.Unmarshal([]byte(want), &wantJSON))
 	check.Same(t, wantJSON, gotJSON, "variables")
@@ -124,8 +124,8 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 	}
 	for variables, want := range tests {
 		got := answer(t, variables)
-		if got.Kind() != want.kind || got.Code() != want.code || got.Message() != want.message {
-			t.Errorf("%s: answered %s %q %q, want %s %q %q", variables, got.Kind(), got.Code(), got.Message(), want.kind, want.code, want.message)
+		if got.Kind != want.kind || got.Code != want.code || got.Message != want.message {
+			t.Errorf("%s: answered %s %q %q, want %s %q %q", variables, got.Kind, got.Code, got.Message, want.kind, want.code, want.message)
 		}
 		checkVariables(t, got, strings.Replace(want.variables, "VERSION", policy.BuiltIn("tiss").Version(), 1))
 	}
@@ -142,10 +142,10 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
 		`retryUntil is the text "xxxxx" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
 		`Correct the process variables, then resolve the incident`
-	check.Same(t, want, got.Message(), "text")
+	check.Same(t, want, got.Message, "text")
 	// Only short numbers are shown.
 	got = answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"retryUntil":19800512}`)
-	check.Contains(t, got.Message(), "claimId is a number of 8 characters", "retryCount is -2.5", "retryUntil is a number of 8 characters")
+	check.Contains(t, got.Message, "claimId is a number of 8 characters", "retryCount is -2.5", "retryUntil is a number of 8 characters")
 }
 
 func TestLongErrorIsEchoedUpTo8KiBWithAMark(t *testing.T) {
@@ -212,8 +212,8 @@ func TestOptionalValuesOfAnOutsiderMakeNoIncident(t *testing.T) {
 	} {
 		for value, reason := range values {
 			got := answer(t, fmt.Sprintf(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT",%q:%s}`, variable, value))
-			if got.Kind() != job.KindComplete {
-				t.Errorf("%s %s: answered %s %q, want a decision", variable, value, got.Kind(), got.Message())
+			if got.Kind != job.KindComplete {
+				t.Errorf("%s %s: answered %s %q, want a decision", variable, value, got.Kind, got.Message)
 				continue
 			}
 			var ignored any
@@ -261,15 +261,15 @@ func TestOddInputsEndInAClearIncidentOrADecision(t *testing.T) {
 		t.Run(in.Name, func(t *testing.T) {
 			got := answer(t, in.Variables)
 			if in.Faulty == nil {
-				if got.Kind() != job.KindComplete && got.Kind() != job.KindThrowError {
-					t.Fatalf("answered %s %q, want a decision", got.Kind(), got.Message())
+				if got.Kind != job.KindComplete && got.Kind != job.KindThrowError {
+					t.Fatalf("answered %s %q, want a decision", got.Kind, got.Message)
 				}
 				return
 			}
-			if got.Kind() != job.KindFail || got.Retries() != 0 {
-				t.Fatalf("answered %s with %d retries, want an incident", got.Kind(), got.Retries())
+			if got.Kind != job.KindFail || got.Retries != 0 {
+				t.Fatalf("answered %s with %d retries, want an incident", got.Kind, got.Retries)
 			}
-			message := got.Message()
+			message := got.Message
 			for _, variable := range in.Faulty {
 				check.Contains(t, message, variable+" is ")
 			}

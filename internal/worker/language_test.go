@@ -40,13 +40,13 @@ func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
 	} {
 		a := answerOf(t, speaking(text.Portuguese, newMemory(), zap.NewNop()), `{"claimId":"CLM-1-1",`+test.variables+`}`)
 		var got struct{ RetryReason string }
-		check.Must(t, json.Unmarshal([]byte(a.Variables()), &got))
+		check.Must(t, json.Unmarshal([]byte(a.Variables), &got))
 		check.Same(t, test.reason, got.RetryReason, "retryReason of %s", test.variables)
-		check.Same(t, test.message, a.Message(), "message of %s", test.variables)
+		check.Same(t, test.message, a.Message, "message of %s", test.variables)
 	}
 	o := speaking(text.Portuguese, newMemory(), zap.NewNop())
 	o.JobType = contract.BackoffJobType
-	check.Contains(t, answerOf(t, o, timeout).Variables(), `"retryReason":"Retentativa 5 de 5"`)
+	check.Contains(t, answerOf(t, o, timeout).Variables, `"retryReason":"Retentativa 5 de 5"`)
 }
 
 func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
@@ -59,8 +59,8 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
 		`retryCount: recebido 2.5, esperado um número inteiro, 0 ou mais (ausente vale 0). ` +
 		`Corrija as variáveis do processo e depois resolva o incidente`
-	check.Same(t, want, a.Message(), "incident")
-	check.Same(t, a.Message(), m.only(t).Message, "record")
+	check.Same(t, want, a.Message, "incident")
+	check.Same(t, a.Message, m.only(t).Message, "record")
 	logged := logs.All()[0].ContextMap()["error"].(string)
 	check.Contains(t, logged, `invalid input: claimId is "Xxxxx" but must be`, "submissionError is missing", "retryCount is 2.5")
 
@@ -68,6 +68,6 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	trail := trailOn(newMemory())
 	trail.Language = text.Portuguese
 	a = worker.NewOutcomeHandler(trail, atNow, &counts{}, zap.New(core)).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
-	check.Contains(t, a.Message(), `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
+	check.Contains(t, a.Message, `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
 	check.Contains(t, logs.All()[0].ContextMap()["error"].(string), `outcome is "XXXX" but must be SUBMITTED`)
 }

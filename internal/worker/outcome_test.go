@@ -37,8 +37,8 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		m, c := newMemory(), &counts{}
 		m.states = map[string]audit.State{"CLM-001-1": tt.round}
 		a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"` + tt.outcome + `","justification":"why"}`)})[0]
-		if a.Kind() != job.KindComplete || a.Variables() != "{}" {
-			t.Errorf("%s: answered %s %s, want complete without variables", tt.outcome, a.Kind(), a.Variables())
+		if a.Kind != job.KindComplete || a.Variables != "{}" {
+			t.Errorf("%s: answered %s %s, want complete without variables", tt.outcome, a.Kind, a.Variables)
 		}
 		record, facts := m.only(t), m.facts(t)
 		if record.Kind != tt.kind || record.ClaimID != "CLM-001-1" || record.RetryCount != tt.round.Retries || facts.Attempts != tt.attempts {
@@ -65,12 +65,12 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 	} {
 		m := newMemory()
 		a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})[0]
-		if a.Kind() != job.KindFail || a.Retries() != 0 {
-			t.Errorf("%s: answered %s, want an incident", variables, a.Kind())
+		if a.Kind != job.KindFail || a.Retries != 0 {
+			t.Errorf("%s: answered %s, want an incident", variables, a.Kind)
 		}
-		check.Contains(t, a.Message(), faulty...)
-		check.Same(t, len(faulty), strings.Count(a.Message(), " but must be "), "%s: faults named", variables)
-		if record := m.only(t); record.Kind != audit.KindRejected || record.Message != a.Message() {
+		check.Contains(t, a.Message, faulty...)
+		check.Same(t, len(faulty), strings.Count(a.Message, " but must be "), "%s: faults named", variables)
+		if record := m.only(t); record.Kind != audit.KindRejected || record.Message != a.Message {
 			t.Errorf("%s: recorded %s %q", variables, record.Kind, record.Message)
 		}
 	}

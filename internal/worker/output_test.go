@@ -33,8 +33,8 @@ func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
 	} {
 		a := backoffJob(t, newMemory(), zap.NewNop(), variables)
 		checkVariables(t, a, want.variables)
-		if a.Code() != want.code || (a.Kind() == job.KindThrowError) != (want.code != "") {
-			t.Errorf("%s: answered %s %q, want %q", variables, a.Kind(), a.Code(), want.code)
+		if a.Code != want.code || (a.Kind == job.KindThrowError) != (want.code != "") {
+			t.Errorf("%s: answered %s %q, want %q", variables, a.Kind, a.Code, want.code)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +
 		`"overrides":{"base":"PT6M","deadline":"PT60M"}}`
 	var variables struct{ RetryDecision json.RawMessage }
-	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables()), &variables))
+	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables), &variables))
 	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
 		t.Errorf("got  %s\nwant ... %s", text, want)
 	}

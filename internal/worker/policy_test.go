@@ -53,12 +53,12 @@ func byTISS(t *testing.T, j job.Job) job.Answer {
 // decision returns the answered variables and the fields of retryDecision in one map.
 func decision(t *testing.T, a job.Answer) map[string]any {
 	t.Helper()
-	if a.Kind() == job.KindFail {
-		t.Fatalf("an incident: %s", a.Message())
+	if a.Kind == job.KindFail {
+		t.Fatalf("an incident: %s", a.Message)
 	}
 	var variables map[string]any
-	if err := json.Unmarshal([]byte(a.Variables()), &variables); err != nil {
-		t.Fatalf("%s: %v", a.Variables(), err)
+	if err := json.Unmarshal([]byte(a.Variables), &variables); err != nil {
+		t.Fatalf("%s: %v", a.Variables, err)
 	}
 	explanation, _ := variables["retryDecision"].(map[string]any)
 	maps.Copy(variables, explanation)
@@ -79,9 +79,9 @@ func (w want) check(t *testing.T, a job.Answer) {
 // isRefused fails the test unless the job is an incident with exactly these faults: "what is wrong but must be right".
 func isRefused(t *testing.T, a job.Answer, faults ...string) {
 	t.Helper()
-	text, _, _ := strings.Cut(strings.TrimPrefix(a.Message(), "invalid input: "), ". Correct the process variables")
-	if diff := cmp.Diff(strings.Join(faults, "; "), text); a.Kind() != job.KindFail || diff != "" {
-		t.Errorf("answered %s (-want +got):\n%s", a.Kind(), diff)
+	text, _, _ := strings.Cut(strings.TrimPrefix(a.Message, "invalid input: "), ". Correct the process variables")
+	if diff := cmp.Diff(strings.Join(faults, "; "), text); a.Kind != job.KindFail || diff != "" {
+		t.Errorf("answered %s (-want +got):\n%s", a.Kind, diff)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 const correctedModel = "deploy a corrected model and migrate the instance"
 
 func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
-	if variable := byTISS(t, newJob(`{}`)).Message(); strings.Contains(variable, correctedModel) {
+	if variable := byTISS(t, newJob(`{}`)).Message; strings.Contains(variable, correctedModel) {
 		t.Errorf("a variable asks for a corrected model: %s", variable)
 	}
 	for headers, fault := range map[string]string{
@@ -170,7 +170,7 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 	} {
 		a := byTISS(t, asked{headers: headers}.job())
 		isRefused(t, a, fault)
-		check.Contains(t, a.Message(), correctedModel)
+		check.Contains(t, a.Message, correctedModel)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
 
 func TestJobIDNeedsTheFormOfItsPolicyOnly(t *testing.T) {
 	j := newJob(`{"claimId":"job_123","submissionError":"ECONNRESET"}`)
-	check.Same(t, job.KindFail, byTISS(t, j).Kind(), "answer")
+	check.Same(t, job.KindFail, byTISS(t, j).Kind, "answer")
 	j.Headers = `{"retryPolicy":"job-queue"}`
 	want{"policy": "job-queue"}.check(t, byTISS(t, j))
 }

@@ -111,7 +111,7 @@ const timeout = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount"
 
 // said is what the broker gets of an answer.
 func said(a job.Answer) []any {
-	return []any{a.Kind(), a.Retries(), a.Code(), a.Message(), a.Variables()}
+	return []any{a.Kind, a.Retries, a.Code, a.Message, a.Variables}
 }
 
 func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
@@ -156,9 +156,9 @@ func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 	m.down = errors.New("down")
 	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
 	for _, a := range h.Handle(t.Context(), []job.Job{newJob(timeout), newJob(`{}`), newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)}) {
-		check.Same(t, job.KindRelease, a.Kind(), "answer")
+		check.Same(t, job.KindRelease, a.Kind, "answer")
 	}
-	check.Same(t, job.KindRelease, outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0].Kind(), "answer to an outcome")
+	check.Same(t, job.KindRelease, outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0].Kind, "answer to an outcome")
 	check.Same(t, 0, c.decided+c.rejected+len(c.outcomes), "decisions, rejections and outcomes counted that are not stored")
 }
 
@@ -168,11 +168,11 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 	other := newJob(timeout)
 	other.Key = 4712
 	answers := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop())).Handle(t.Context(), []job.Job{newJob(timeout), other})
-	if answers[0].Kind() != job.KindFail || answers[0].Retries() != 2 {
-		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind(), answers[0].Retries())
+	if answers[0].Kind != job.KindFail || answers[0].Retries != 2 {
+		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind, answers[0].Retries)
 	}
 	check.Same(t, 1, c.decided, "decisions counted")
-	check.Same(t, job.KindComplete, answers[1].Kind(), "answer to the other job")
+	check.Same(t, job.KindComplete, answers[1].Kind, "answer to the other job")
 }
 
 func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
@@ -201,7 +201,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 		t.Errorf("facts %+v", facts)
 	}
 	check.Same(t, [6]time.Time{now, decided, decided, decided, decided, now.Add(2 * time.Millisecond)}, facts.Steps.Times(), "steps")
-	check.Contains(t, a.Variables(), "Maria da Silva, CPF 123.456.789-09")
+	check.Contains(t, a.Variables, "Maria da Silva, CPF 123.456.789-09")
 }
 
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
@@ -239,8 +239,8 @@ func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 			defer cancel()
 			began := time.Now()
 			a := handler.Handle(ctx, []job.Job{newJob(variables)})[0]
-			if took := time.Since(began); a.Kind() != job.KindRelease || took > lock*9/10 || took < lock/2 {
-				t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind(), took, lock)
+			if took := time.Since(began); a.Kind != job.KindRelease || took > lock*9/10 || took < lock/2 {
+				t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind, took, lock)
 			}
 		})
 	}

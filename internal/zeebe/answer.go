@@ -77,7 +77,7 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 			return r.answer, job.Unknown, true
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
-			if inDoubt || r.answer.Kind() == job.KindFail || r.answer.Kind() == job.KindRelease {
+			if inDoubt || r.answer.Kind == job.KindFail || r.answer.Kind == job.KindRelease {
 				return r.answer, job.Unknown, true
 			}
 			r.answer = job.Incident(w.words.Sprintf("the gateway refused the worker's answer as invalid: a fault of the worker"))
@@ -96,7 +96,7 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 // fields are logged with an answer that did not simply succeed: of the gateway's reason only the code, because its text may
 // repeat the answer.
 func (r reply) fields(code codes.Code) []zap.Field {
-	return append(jobFields(r.job), zap.Stringer("answer", r.answer.Kind()), zap.Stringer("code", code))
+	return append(jobFields(r.job), zap.Stringer("answer", r.answer.Kind), zap.Stringer("code", code))
 }
 
 // send makes one try.

@@ -161,7 +161,7 @@ func TestResultOfAnAnswerIsReportedOnce(t *testing.T) {
 				if test.faults != nil && test.faults[0].Code == codes.InvalidArgument { // then it is the incident's
 					kind, result = job.KindFail, job.Accepted
 				}
-				if len(seen.results) == 0 || seen.answers[0].Kind() != kind || seen.results[0] != result {
+				if len(seen.results) == 0 || seen.answers[0].Kind != kind || seen.results[0] != result {
 					r.Errorf("observed %v of %v, want first %v of %v", seen.results, seen.answers, result, kind)
 				}
 			})

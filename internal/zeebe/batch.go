@@ -57,13 +57,13 @@ func (w *Worker) work(b batch) {
 	switch {
 	case failure == nil:
 		result := int32(batchAnswered)
-		if slices.ContainsFunc(answers, func(a job.Answer) bool { return a.Kind() == job.KindRelease }) {
+		if slices.ContainsFunc(answers, func(a job.Answer) bool { return a.Kind == job.KindRelease }) {
 			result = batchReleased
 		}
 		w.lastBatch.Store(result) // before a released job can come again
 		for i, j := range b.jobs {
 			a := answers[i]
-			if a.Kind() == 0 {
+			if a.Kind == 0 {
 				w.log.Error("handler_gave_no_answer", jobFields(j)...)
 				a = job.Fail(j.Retries-1, w.words.Sprintf("the worker's handler gave no answer for this job"))
 			}

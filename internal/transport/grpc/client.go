@@ -73,17 +73,17 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 
 // Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
-	switch a.Kind() {
+	switch a.Kind {
 	case job.KindComplete:
-		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: a.Variables()})
+		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: a.Variables})
 	case job.KindThrowError:
 		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-			JobKey: j.Key, ErrorCode: a.Code(), ErrorMessage: a.Message(), Variables: a.Variables(),
+			JobKey: j.Key, ErrorCode: a.Code, ErrorMessage: a.Message, Variables: a.Variables,
 		})
 	case job.KindFail:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries(), ErrorMessage: a.Message()})
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries, ErrorMessage: a.Message})
 	case job.KindRelease:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message()})
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message})
 	}
 	return err
 }

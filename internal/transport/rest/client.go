@@ -61,15 +61,15 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 
 // Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
-	path, body := jobPath(j), answer{Code: a.Code(), Message: a.Message(), Variables: json.RawMessage(a.Variables())}
-	switch a.Kind() {
+	path, body := jobPath(j), answer{Code: a.Code, Message: a.Message, Variables: json.RawMessage(a.Variables)}
+	switch a.Kind {
 	case job.KindComplete:
 		path += "/completion"
 	case job.KindThrowError:
 		path += "/error"
 	case job.KindFail, job.KindRelease:
-		retries := a.Retries()
-		if a.Kind() == job.KindRelease {
+		retries := a.Retries
+		if a.Kind == job.KindRelease {
 			retries = j.Retries
 		}
 		path, body.Retries = path+"/failure", &retries
