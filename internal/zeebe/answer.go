@@ -2,6 +2,7 @@ package zeebe
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -59,13 +60,16 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 		if left <= 0 {
 			// The broker gives the job out again.
 			w.log.Warn("answer_given_up", r.fields(code)...)
+			w.answers.Failed(r.job.Received, fmt.Errorf("no answer to a job is taken: %s", code), zap.Stringer("code", code))
 			return r.answer, job.Unknown, true
 		}
 		switch code = w.send(r, min(left, answerTimeout)); code {
 		case codes.OK:
+			w.answers.Succeeded()
 			return r.answer, job.Accepted, true
 		case codes.NotFound:
 			w.log.Info("job_gone", r.fields(code)...)
+			w.answers.Succeeded()
 			if !inDoubt {
 				return r.answer, job.NotFound, true
 			}

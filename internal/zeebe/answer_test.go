@@ -104,6 +104,36 @@ func TestAnswerIsGivenUpWhenTheLockEnds(t *testing.T) {
 	})
 }
 
+func TestAWorkerWhoseAnswersAreNotTakenIsNotReady(t *testing.T) {
+	for _, method := range []enginetest.Method{enginetest.CompleteJob, enginetest.FailJob, enginetest.ThrowError} {
+		inBubble(t, func(r *rig) {
+			r.run(Options{Handler: each(func(job.Job) job.Answer {
+				switch method {
+				case enginetest.FailJob:
+					return job.Incident("no")
+				case enginetest.ThrowError:
+					return job.ThrowError("CODE", "text", "{}")
+				default:
+					return job.Complete("{}")
+				}
+			})})
+			r.gateway.Inject(method, enginetest.Fault{Times: -1, Code: codes.Unavailable})
+			r.add(3)
+			r.advance(11 * time.Second) // each is given up once: that may be chance
+			if err := r.worker.Err(); err != nil {
+				r.Error(err)
+			}
+			r.advance(20 * time.Second)
+			check.Fails(r, r.worker.Err(), "no answer to a job is taken: Unavailable")
+			r.wantLogged(zapcore.ErrorLevel, "answers_lost", 1)
+			r.gateway.Heal()
+			r.advance(2 * time.Second)
+			check.Must(r, r.worker.Err())
+			r.wantLogged(zapcore.InfoLevel, "answers_back", 1)
+		})
+	}
+}
+
 func TestAnswersAreSentSideBySide(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Delay: time.Second})

@@ -40,13 +40,6 @@ func (w *Worker) handleBy(b batch) time.Time {
 	return own
 }
 
-// What the handler did with the last batch.
-const (
-	noBatch       = iota // there was none
-	batchAnswered        // it released no job
-	batchReleased        // it released a job at least
-)
-
 // work calls the handler with a batch and queues the answers. If the handler fails, it is called with each job of the batch
 // alone, so that only those suffer that are to blame.
 func (w *Worker) work(b batch) {
@@ -56,11 +49,8 @@ func (w *Worker) work(b batch) {
 	}
 	switch {
 	case failure == nil:
-		result := int32(batchAnswered)
-		if slices.ContainsFunc(answers, func(a job.Answer) bool { return a.Kind == job.KindRelease }) {
-			result = batchReleased
-		}
-		w.lastBatch.Store(result) // before a released job can come again
+		// Before a released job can come again.
+		w.released.Store(slices.ContainsFunc(answers, func(a job.Answer) bool { return a.Kind == job.KindRelease }))
 		for i, j := range b.jobs {
 			a := answers[i]
 			if a.Kind == 0 {
@@ -122,10 +112,7 @@ func (w *Worker) call(b batch) ([]job.Answer, *handlerError) {
 	case <-time.After(time.Until(by) + w.opt.JobTimeout/40): // a handler may return that much later
 	case <-w.handling.Done():
 	}
-	return nil, &handlerError{
-		text:   text.Messagef("did not return in time"),
-		fields: []zap.Field{zap.Int64("abandoned", w.abandoned.Add(1))},
-	}
+	return nil, &handlerError{text: text.Messagef("did not return in time")}
 }
 
 // outcome is as many answers as there were jobs, or an error.

@@ -49,7 +49,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			}
 			// Handed back, the jobs can be had at once, and are not taken without end.
 			polls := r.polls()[began:]
-			if n := len(polls); n < int(long/clockBackoff.Max) || n > 3*int(long/clockBackoff.Max) {
+			if n := len(polls); n < int(long/pollBackoff.Max) || n > 3*int(long/pollBackoff.Max) {
 				r.Errorf("%v: %d polls in %v", ahead, n, long)
 			}
 			for _, p := range polls[1:] {
@@ -64,7 +64,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			check.Same(r, 1, logs.FilterMessage("clock_wrong").Len(), "%v: lines logged", ahead)
 
 			r.gateway.SetClock(0)
-			r.advance(clockBackoff.Max + time.Second)
+			r.advance(pollBackoff.Max + time.Second)
 			r.wantCounts(enginetest.Counts{Completed: 40})
 			if err := clock.Err(); err != nil || handled.Load() != 40 || logs.FilterMessage("clock_better").Len() != 1 {
 				r.Errorf("%v: with a right clock %d jobs are handled, %v", ahead, handled.Load(), err)
@@ -94,7 +94,7 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 				check.Same(r, any(ahead), line.ContextMap()["brokerAhead"], "brokerAhead")
 			}
 			r.advance(time.Hour) // without a job
-			check.Same(r, ahead, time.Until(clock.at(time.Now())), "how far the broker is ahead an hour later")
+			check.Same(r, ahead, clock.skew(time.Now()), "how far the broker is ahead an hour later")
 		})
 	}
 }
@@ -112,7 +112,7 @@ func TestImpossibleEndOfALockIsIgnored(t *testing.T) {
 			r.advance(time.Second)
 			r.wantCounts(enginetest.Counts{Completed: 10})
 			if !clock.seen.IsZero() || clock.Err() != nil {
-				r.Errorf("a lock until %d makes a skew of %v", deadline, clock.skew)
+				r.Errorf("a lock until %d makes a skew of %v", deadline, clock.skew(time.Now()))
 			}
 		})
 	}

@@ -3,75 +3,67 @@ package zeebe
 import (
 	"cmp"
 	"slices"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/transport"
 )
 
 // intake lets in what one poll asked for and leaves out what else a gateway sends: a job twice, one of another type or
 // tenant, one without a key, more jobs than there are slots for. A job that is left out is not answered, because it is not
 // this worker's to answer; its lock ends by itself.
 type intake struct {
-	jobType string
-	tenant  string
-	left    int
-	seen    map[int64]bool
-	refused refusals
+	poll transport.Poll
+	seen map[int64]bool // the jobs that are let in
+	left map[string]int // how many are left out, by the reason
 }
-
-// refusals counts the jobs that were left out, by the reason.
-type refusals struct{ unkeyed, otherType, otherTenant, twice, surplus int }
 
 // take returns the jobs that are let in, in their order.
 func (i *intake) take(jobs []job.Job) []job.Job {
-	return slices.DeleteFunc(jobs, func(j job.Job) bool { return !i.admits(j) })
+	return slices.DeleteFunc(jobs, func(j job.Job) bool {
+		reason := i.refuse(j)
+		if reason == "" {
+			i.seen[j.Key] = true
+			return false
+		}
+		if i.left == nil {
+			i.left = map[string]int{}
+		}
+		i.left[reason]++
+		return true
+	})
 }
 
-func (i *intake) admits(j job.Job) bool {
+// refuse returns why a job is left out, empty if it is not.
+func (i *intake) refuse(j job.Job) string {
 	switch {
 	case j.Key <= 0:
-		i.refused.unkeyed++
-	case j.Type != i.jobType:
-		i.refused.otherType++
-	case cmp.Or(j.Tenant, job.DefaultTenant) != i.tenant: // a gateway without multi-tenancy may name none
-		i.refused.otherTenant++
+		return "withoutKey"
+	case j.Type != i.poll.JobType:
+		return "ofOtherType"
+	case cmp.Or(j.Tenant, job.DefaultTenant) != i.poll.Tenant: // a gateway without multi-tenancy may name none
+		return "ofOtherTenant"
 	case i.seen[j.Key]:
-		i.refused.twice++
-	case i.left == 0:
-		i.refused.surplus++
+		return "twice"
+	case len(i.seen) == i.poll.Max:
+		return "moreThanRequested"
 	default:
-		i.left--
-		i.seen[j.Key] = true
-		return true
+		return ""
 	}
-	return false
 }
 
-// refusalPause is the least time between two lines about jobs that were left out: a gateway may send such with every poll.
-const refusalPause = time.Minute
+// leftOutPause is the least time between two lines about jobs that were left out: a gateway may send such with every poll.
+const leftOutPause = time.Minute
 
-// refusalLog logs jobs that were left out.
-type refusalLog struct {
-	mu   sync.Mutex
-	last time.Time
-}
-
-func (l *refusalLog) note(log *zap.Logger, r refusals) {
-	if r == (refusals{}) {
+// note logs which jobs were left out of a poll.
+func (w *Worker) note(leftOut map[string]int) {
+	if leftOut == nil || time.Since(w.noted) < leftOutPause {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.last.IsZero() && time.Since(l.last) < refusalPause {
-		return
-	}
-	l.last = time.Now()
-	log.Error("jobs_left_out",
-		zap.Int("withoutKey", r.unkeyed), zap.Int("ofOtherType", r.otherType), zap.Int("ofOtherTenant", r.otherTenant),
-		zap.Int("twice", r.twice), zap.Int("moreThanRequested", r.surplus),
+	w.noted = time.Now()
+	w.log.Error("jobs_left_out", zap.Any("jobs", leftOut),
 		zap.String("detail", "the gateway sent jobs that this poll did not request; they are not worked, and their locks end by themselves: "+
 			"look for a proxy or a gateway that answers one client with what another requested"))
 }

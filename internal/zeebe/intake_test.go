@@ -78,7 +78,7 @@ func TestOnlyWhatAPollAskedForIsWorked(t *testing.T) {
 				if len(left) != 1 {
 					r.Fatalf("%d lines about jobs that are left out, want 1", len(left))
 				}
-				if n, _ := left[0].ContextMap()[test.field].(int64); n == 0 {
+				if counted, _ := left[0].ContextMap()["jobs"].(map[string]int); counted[test.field] == 0 {
 					r.Errorf("%s is not counted in %v", test.field, left[0].ContextMap())
 				}
 				r.gateway.Deliver(nil)

@@ -49,7 +49,9 @@ func (w *Worker) isolate(ctx context.Context) {
 		if len(next) == 0 {
 			continue
 		}
-		if _, err := w.poll(ctx, pollRequest{1, w.opt.FetchVariables, noWait, lock}, w.accept); errors.Is(err, errLost) {
+		single := w.request(1, noWait)
+		single.Lock = lock
+		if _, err := w.poll(ctx, single, w.accept); errors.Is(err, errLost) {
 			for _, j := range next {
 				if locked := time.Now(); w.isLocked(ctx, j) {
 					w.blame(j, locked, suspects)
@@ -80,7 +82,9 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 	// A job that comes at the end of the wait must be left time to be released in.
 	for wait := min(w.longPoll, w.opt.JobTimeout/2); len(next) < cluster.Partitions; wait = noWait {
 		opened := time.Now()
-		n, err := w.poll(ctx, pollRequest{1, []string{noVariable}, wait, w.opt.JobTimeout}, func(_ context.Context, jobs []job.Job) {
+		bare := w.request(1, wait)
+		bare.Fetch = []string{noVariable}
+		n, err := w.poll(ctx, bare, func(_ context.Context, jobs []job.Job) {
 			next, locked = append(next, jobs...), append(locked, opened)
 		})
 		if errors.Is(err, errLost) { // no variable was in the way

@@ -31,28 +31,30 @@ const (
 	noWait = -time.Millisecond
 )
 
-var (
-	// pollBackoff, with the wait between two dials (reconnectMax), bounds how long a gateway that is back waits for its
-	// first poll: 10 seconds at most.
-	pollBackoff = outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second}
-	// clockBackoff paces the polls for one job that show whether the clocks still differ too much for a decision.
-	clockBackoff = outage.Backoff{Min: time.Second, Max: 10 * time.Second}
+// pollBackoff, with the wait between two dials, bounds how long a gateway that is back waits for its first poll: 10 seconds at
+// most. It also paces the polls for jobs that were released, which can be had again at once.
+var pollBackoff = outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second}
 
-	// errLost is a poll that the gateway did not answer in time, although it answers other calls.
-	errLost = errors.New("poll lost")
-)
+// errLost is a poll that the gateway did not answer, or not in time, although it answers other calls.
+var errLost = errors.New("poll lost")
 
-// pollRequest requests at most so many jobs with these variables, waited for so long and locked for so long.
-type pollRequest struct {
-	max        int
-	fetch      []string
-	wait, lock time.Duration
+// request returns a poll for at most so many jobs.
+func (w *Worker) request(most int, wait time.Duration) transport.Poll {
+	return transport.Poll{
+		JobType: w.opt.JobType,
+		Worker:  w.opt.Name,
+		Max:     most,
+		Fetch:   w.opt.FetchVariables,
+		Wait:    wait,
+		Lock:    w.opt.JobTimeout,
+		Tenant:  w.opt.Tenant,
+	}
 }
 
 // pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a failure, does not
 // wait for jobs, so that it is soon known whether the gateway answers.
 func (w *Worker) pollJobs(ctx context.Context) {
-	released, wrongClock := pollBackoff, clockBackoff
+	released := pollBackoff
 	for wait := noWait; ; {
 		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots is enough
 		// for the time until the next batch is there.
@@ -60,23 +62,19 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}
-		switch w.lastBatch.Swap(noBatch) {
-		case batchReleased:
-			outage.Sleep(ctx, released.Next()) // the same jobs would come back at once, without end
-		case batchAnswered:
+		switch wrongClock := w.opt.Clock.Err() != nil; {
+		case wrongClock:
+			free = 1 // one job shows the time as well as many do
+			fallthrough
+		case w.released.Load():
+			outage.Sleep(ctx, released.Next())
+		default:
 			released.Reset()
 		}
-		if w.opt.Clock.Err() == nil {
-			wrongClock.Reset()
-		} else {
-			// Released jobs can be taken again at once. One job shows the time as well as many do.
-			outage.Sleep(ctx, wrongClock.Next())
-			free = 1
-			if ctx.Err() != nil {
-				return
-			}
+		if ctx.Err() != nil {
+			return
 		}
-		_, err = w.poll(ctx, pollRequest{free, w.opt.FetchVariables, wait, w.opt.JobTimeout}, w.accept)
+		_, err = w.poll(ctx, w.request(free, wait), w.accept)
 		wait = noWait
 		switch {
 		case err == nil:
@@ -89,15 +87,15 @@ func (w *Worker) pollJobs(ctx context.Context) {
 
 // poll polls once, notes how that went and, if it failed, pauses. It passes jobs on as they come, also those of a poll that
 // fails later.
-func (w *Worker) poll(ctx context.Context, p pollRequest, accept func(context.Context, []job.Job)) (received int, err error) {
+func (w *Worker) poll(ctx context.Context, p transport.Poll, accept func(context.Context, []job.Job)) (received int, err error) {
 	opened := time.Now()
-	due := opened.Add(max(p.wait, 0))
+	due := opened.Add(max(p.Wait, 0))
 	received, err = w.receive(ctx, p, due, accept)
 	switch {
 	case err == nil:
 		w.opt.Observer.Polled(codes.OK.String())
 		w.pollSucceeded()
-		if received == 0 && p.wait != noWait {
+		if received == 0 && p.Wait != noWait {
 			outage.Sleep(ctx, time.Until(opened.Add(pollRest)))
 		}
 		return received, nil
@@ -143,30 +141,22 @@ func pollReason(err error) string {
 //
 // A worker that stops does not cancel an open poll: a gateway that has just sent jobs does not notice, and they stay
 // locked without anybody to work them. On a real broker under load that was so at one stop in forty.
-func (w *Worker) receive(ctx context.Context, p pollRequest, due time.Time, accept func(context.Context, []job.Job)) (n int, err error) {
+func (w *Worker) receive(ctx context.Context, p transport.Poll, due time.Time, accept func(context.Context, []job.Job)) (n int, err error) {
 	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), due.Add(pollMargin))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
-	in := intake{jobType: w.opt.JobType, tenant: w.opt.Tenant, left: p.max, seen: map[int64]bool{}}
-	err = w.client.Activate(open, transport.Poll{
-		JobType: w.opt.JobType,
-		Worker:  w.opt.Name,
-		Max:     p.max,
-		Fetch:   p.fetch,
-		Wait:    p.wait,
-		Lock:    p.lock,
-		Tenant:  w.opt.Tenant,
-	}, func(jobs []job.Job) {
+	in := intake{poll: p, seen: map[int64]bool{}}
+	err = w.client.Activate(open, p, func(jobs []job.Job) {
 		if jobs = in.take(jobs); len(jobs) == 0 {
 			return // Camunda's test gateway sends messages without jobs
 		}
 		n += len(jobs)
-		w.opt.Clock.observe(jobs, p.lock)
+		w.opt.Clock.observe(jobs, p.Lock)
 		accept(ctx, jobs)
 	})
-	w.refusals.note(w.log, in.refused)
+	w.note(in.left)
 	return n, err
 }
 

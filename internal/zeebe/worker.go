@@ -72,7 +72,8 @@ type Worker struct {
 	longPoll time.Duration  // longPoll, but in tests
 	gateway  outage.Tracker // by how the polls fare
 	reached  atomic.Bool    // the gateway has answered a poll
-	refusals refusalLog
+	answers  outage.Tracker // by whether they are taken
+	noted    time.Time      // when jobs were last logged as left out
 	slots    *slots
 
 	// Active jobs are handled and answered beyond the end of Run's context: handling is aborted after the shutdown
@@ -80,10 +81,9 @@ type Worker struct {
 	handling, answering context.Context
 	abort, cut          context.CancelFunc
 
-	batches   sync.WaitGroup // one goroutine for each
-	replies   chan reply     // has room for every active job
-	abandoned atomic.Int64   // handler calls that did not return in time
-	lastBatch atomic.Int32   // what the handler did with the last batch since the poll loop last looked
+	batches  sync.WaitGroup // one goroutine for each
+	replies  chan reply     // has room for every active job
+	released atomic.Bool    // the handler released a job of the last batch at least
 }
 
 // NewWorker makes a worker.
@@ -99,13 +99,17 @@ func NewWorker(client transport.Client, o Options) *Worker {
 	}
 	w.gateway.Log, w.gateway.Lost, w.gateway.Back, w.gateway.Level = w.log, "gateway_lost", "gateway_back", zapcore.WarnLevel
 	w.gateway.Tolerance, w.gateway.Backoff = lostAfter, pollBackoff
+	w.answers.Log, w.answers.Lost, w.answers.Back, w.answers.Level = w.log, "answers_lost", "answers_back", zapcore.ErrorLevel
+	w.answers.Tolerance, w.answers.Detail = o.JobTimeout, "jobs come, and no answer to one is taken until its lock ends: "+
+		"look for a proxy that lets only polls pass; docs/runbooks.md#what-to-look-at"
 	w.handling, w.abort = context.WithCancel(context.Background())
 	w.answering, w.cut = context.WithCancel(context.Background())
 	return w
 }
 
-// Err returns nil while polls succeed: from the first one that the gateway answers, which does not wait for jobs, until polls
-// have failed for a second. [transport.Topology] shows whether the broker behind the gateway has a leader.
+// Err returns nil while polls succeed and answers are taken: from the first poll that the gateway answers, which does not wait
+// for jobs, until polls have failed for a second, or no answer was taken for longer than a lock lasts. [transport.Topology] shows
+// whether the broker behind the gateway has a leader.
 func (w *Worker) Err() error {
 	err := w.gateway.Err()
 	switch {
@@ -114,7 +118,7 @@ func (w *Worker) Err() error {
 	case !w.reached.Load():
 		return errors.New("no poll has been answered yet")
 	default:
-		return nil
+		return w.answers.Err()
 	}
 }
 
