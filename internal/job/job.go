@@ -25,7 +25,7 @@ type Job struct {
 	ProcessInstanceKey int64
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
 	ProcessID, ElementID string
-	// Retries returns the number of retries the job has left at the broker. It is not the retry count of the claim.
+	// Retries is the number of retries the job has left at the broker. It is not the retry count of the claim.
 	Retries int32
 	// Headers is the JSON object of the task headers, static texts of the model; empty counts as none.
 	Headers string

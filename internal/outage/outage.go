@@ -32,9 +32,8 @@ type Tracker struct {
 	back    chan struct{} // closed when it is back; nil unless it is lost
 }
 
-// Failed notes a failed try that began at this time, and returns how long to pause before the next one. The fields are
-// logged instead of the error, whose text may hold what is not for the log.
-func (t *Tracker) Failed(began time.Time, err error, fields ...zap.Field) time.Duration {
+// Failed notes a failed try that began at this time, and returns how long to pause before the next one. The error is logged.
+func (t *Tracker) Failed(began time.Time, err error) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.failing.IsZero() {
@@ -43,13 +42,11 @@ func (t *Tracker) Failed(began time.Time, err error, fields ...zap.Field) time.D
 	away := time.Since(t.failing)
 	if t.back == nil && away >= t.Tolerance {
 		t.back = make(chan struct{})
-		if len(fields) == 0 {
-			fields = append(fields, zap.Error(err))
-		}
+		fields := []zap.Field{zap.Error(err), zap.Duration("awayFor", away)}
 		if t.Detail != "" {
 			fields = append(fields, zap.String("detail", t.Detail))
 		}
-		t.Log.Log(t.Level, t.Lost, append(fields, zap.Duration("awayFor", away))...)
+		t.Log.Log(t.Level, t.Lost, fields...)
 	}
 	if t.back != nil {
 		t.cause = err

@@ -54,14 +54,6 @@ func TestLossAndReturnAreLoggedOnceWithTheirDuration(t *testing.T) {
 	})
 }
 
-func TestFieldsReplaceTheTextOfTheError(t *testing.T) {
-	tracker, logs := newTracker(0)
-	tracker.Failed(time.Now(), errDown, zap.String("code", "Unavailable"))
-	if fields := logs.All()[0].ContextMap(); fields["code"] != "Unavailable" || fields["error"] != nil {
-		t.Errorf("logged %v, want the code and not the text", fields)
-	}
-}
-
 func TestWaitEndsWithItsContext(t *testing.T) {
 	tracker, _ := newTracker(0)
 	if err := tracker.Wait(t.Context()); err != nil {

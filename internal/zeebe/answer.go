@@ -36,22 +36,19 @@ func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
 // answerJobs sends answers until replies is closed.
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
-		sent, result, settled := w.deliver(r)
-		if !settled {
-			continue
+		if result := w.deliver(&r); result != 0 {
+			w.opt.Observer.Answered(r.job.Key, r.answer, result)
+			w.slots.release()
 		}
-		w.opt.Observer.Answered(r.job.Key, sent, result)
-		w.slots.release()
 	}
 }
 
-// deliver sends an answer until its result is known or the lock ends. It returns the answer sent last, which is an incident
-// if the gateway refused the handler's, and its result. It returns false if the worker stops before the result is known:
-// the job may still be locked.
+// deliver sends an answer until its result is known or the lock ends, and returns the result. It becomes an incident if the
+// gateway refuses the handler's. The result is none of them if the worker stops before it is known: the job may still be locked.
 //
 // An answer whose call failed may have been accepted all the same. It is sent again unchanged, because another answer could
 // undo what the broker has accepted already.
-func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled bool) {
+func (w *Worker) deliver(r *reply) job.Result {
 	backoff := answerBackoff
 	code := codes.DeadlineExceeded // of the last try
 	inDoubt := false               // an earlier try may have been accepted
@@ -60,29 +57,29 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 		if left <= 0 {
 			// The broker gives the job out again.
 			w.log.Warn("answer_given_up", r.fields(code)...)
-			w.answers.Failed(r.job.Received, fmt.Errorf("no answer to a job is taken: %s", code), zap.Stringer("code", code))
-			return r.answer, job.Unknown, true
+			w.answers.Failed(r.job.Received, fmt.Errorf("no answer to a job is taken: %s", code))
+			return job.Unknown
 		}
-		switch code = w.send(r, min(left, answerTimeout)); code {
+		switch code = w.send(*r, min(left, answerTimeout)); code {
 		case codes.OK:
 			w.answers.Succeeded()
-			return r.answer, job.Accepted, true
+			return job.Accepted
 		case codes.NotFound:
 			w.log.Info("job_gone", r.fields(code)...)
 			w.answers.Succeeded()
 			if !inDoubt {
-				return r.answer, job.NotFound, true
+				return job.NotFound
 			}
-			return r.answer, job.Accepted, true // the earlier try was accepted, as far as can be known
+			return job.Accepted // the earlier try was accepted, as far as can be known
 		case codes.FailedPrecondition:
 			w.log.Info("answer_not_taken", append(r.fields(code), zap.String("detail",
 				"the job failed meanwhile, or its process instance is suspended (since 8.10); it comes again when its incident is "+
 					"resolved, or the instance resumed"))...)
-			return r.answer, job.Unknown, true
+			return job.Unknown
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
 			if inDoubt || r.answer.Kind == job.KindFail || r.answer.Kind == job.KindRelease {
-				return r.answer, job.Unknown, true
+				return job.Unknown
 			}
 			r.answer = job.Incident(w.words.Sprintf("the gateway refused the worker's answer as invalid: a fault of the worker"))
 			continue
@@ -91,7 +88,7 @@ func (w *Worker) deliver(r reply) (sent job.Answer, result job.Result, settled b
 			inDoubt = true
 		}
 		if w.answering.Err() != nil {
-			return r.answer, job.Unknown, false
+			return 0
 		}
 		outage.Sleep(w.answering, min(backoff.Next(), left))
 	}

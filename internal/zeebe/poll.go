@@ -3,9 +3,9 @@ package zeebe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -119,21 +119,17 @@ func (w *Worker) pollSucceeded() {
 
 // pollFailed returns how long to pause before the next poll.
 func (w *Worker) pollFailed(opened time.Time, err error) time.Duration {
-	fields := []zap.Field{zap.Stringer("code", transport.Code(err))}
-	if reason := pollReason(err); reason != "" {
-		fields = append(fields, zap.String("reason", reason))
-	}
-	return w.gateway.Failed(opened, err, fields...)
+	return w.gateway.Failed(opened, loggable(err))
 }
 
-// pollReason returns the gateway's text about a failed poll where that is about the connection or the worker's request, never
-// about a job.
-func pollReason(err error) string {
-	switch transport.Code(err) {
+// loggable returns the error of a poll with the gateway's text only where that is about the connection or the worker's request,
+// never about a job.
+func loggable(err error) error {
+	switch code := transport.Code(err); code {
 	case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
-		return status.Convert(err).Message()
+		return fmt.Errorf("%s: %s", code, status.Convert(err).Message())
 	default:
-		return ""
+		return errors.New(code.String())
 	}
 }
 

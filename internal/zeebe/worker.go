@@ -4,10 +4,10 @@
 package zeebe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,15 +111,13 @@ func NewWorker(client transport.Client, o Options) *Worker {
 // for jobs, until polls have failed for a second, or no answer was taken for longer than a lock lasts. [transport.Topology] shows
 // whether the broker behind the gateway has a leader.
 func (w *Worker) Err() error {
-	err := w.gateway.Err()
-	switch {
-	case err != nil:
-		return errors.New(strings.TrimSuffix(transport.Code(err).String()+": "+pollReason(err), ": "))
-	case !w.reached.Load():
-		return errors.New("no poll has been answered yet")
-	default:
-		return w.answers.Err()
+	if err := cmp.Or(w.gateway.Err(), w.answers.Err()); err != nil {
+		return err
 	}
+	if !w.reached.Load() {
+		return errors.New("no poll has been answered yet")
+	}
+	return nil
 }
 
 // ActiveJobs returns how many jobs are received and not yet answered.
