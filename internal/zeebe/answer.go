@@ -24,13 +24,8 @@ var answerBackoff = outage.Backoff{Min: 10 * time.Millisecond, Max: time.Second}
 
 // reply is a job and its answer, to be sent while the job is locked.
 type reply struct {
-	job      job.Job
-	answer   job.Answer
-	answerBy time.Time
-}
-
-func (w *Worker) reply(b batch, j job.Job, a job.Answer) {
-	w.replies <- reply{j, a, b.answerBy}
+	job    job.Job
+	answer job.Answer
 }
 
 // answerJobs sends answers until replies is closed.
@@ -53,7 +48,7 @@ func (w *Worker) deliver(r *reply) job.Result {
 	code := codes.DeadlineExceeded // of the last try
 	inDoubt := false               // an earlier try may have been accepted
 	for {
-		left := time.Until(r.answerBy)
+		left := time.Until(w.answerBy(r.job))
 		if left <= 0 {
 			// The broker gives the job out again.
 			w.log.Warn("answer_given_up", r.fields(code)...)

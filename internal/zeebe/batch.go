@@ -12,38 +12,29 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// batch is jobs that came together, and until when their answers may be sent.
-type batch struct {
-	jobs     []job.Job
-	answerBy time.Time
-}
-
 // A job's lock counts from when the job was received, by this host's monotonic clock, because the broker's clock may differ.
 // Of JobTimeout, a twentieth is for the way from the broker and back, and a tenth for sending the answers.
 
-// answerBy returns when the lock of jobs received at this time ends for this worker. A later answer might hit a job that
-// another worker holds by then.
-func (w *Worker) answerBy(received time.Time) time.Time {
-	return received.Add(w.opt.JobTimeout * 19 / 20)
-}
+// answerBy returns when the lock of a job ends for this worker. A later answer might hit a job that another worker holds by then.
+func (w *Worker) answerBy(j job.Job) time.Time { return j.Received.Add(w.opt.JobTimeout * 19 / 20) }
 
 // handlerTimeout bounds one call of the handler. Half of JobTimeout, if less, bounds it too, so that the jobs of a batch
 // that hangs can be handled once more, one by one.
 const handlerTimeout = 5 * time.Second
 
-// handleBy returns when a handler that is called now must return.
-func (w *Worker) handleBy(b batch) time.Time {
+// handleBy returns when a handler that is called now with jobs that came together must return.
+func (w *Worker) handleBy(jobs []job.Job) time.Time {
 	own := time.Now().Add(min(handlerTimeout, w.opt.JobTimeout/2))
-	if latest := b.answerBy.Add(-w.opt.JobTimeout / 10); latest.Before(own) {
+	if latest := w.answerBy(jobs[0]).Add(-w.opt.JobTimeout / 10); latest.Before(own) {
 		return latest
 	}
 	return own
 }
 
-// work calls the handler with a batch and queues the answers. If the handler fails, it is called with each job of the batch
+// work calls the handler with jobs that came together and queues the answers. If the handler fails, it is called with each job
 // alone, so that only those suffer that are to blame.
-func (w *Worker) work(b batch) {
-	answers, failure := w.call(b)
+func (w *Worker) work(jobs []job.Job) {
+	answers, failure := w.call(jobs)
 	if failure != nil && w.handling.Err() == nil {
 		w.opt.Observer.HandlerFailed()
 	}
@@ -51,26 +42,26 @@ func (w *Worker) work(b batch) {
 	case failure == nil:
 		// Before a released job can come again.
 		w.released.Store(slices.ContainsFunc(answers, func(a job.Answer) bool { return a.Kind == job.KindRelease }))
-		for i, j := range b.jobs {
+		for i, j := range jobs {
 			a := answers[i]
 			if a.Kind == 0 {
 				w.log.Error("handler_gave_no_answer", jobFields(j)...)
 				a = job.Fail(j.Retries-1, w.words.Sprintf("the worker's handler gave no answer for this job"))
 			}
-			w.reply(b, j, a)
+			w.replies <- reply{j, a}
 		}
 	case w.handling.Err() != nil:
-		w.release(b, stopping)
-	case len(b.jobs) > 1:
+		w.release(jobs, stopping)
+	case len(jobs) > 1:
 		w.log.Warn("handler_failed_on_batch",
-			append(failure.fields, zap.Stringer("fault", failure.text), zap.Int("handedOverOneByOne", len(b.jobs)))...)
-		for i := range b.jobs {
-			w.batches.Go(func() { w.work(batch{b.jobs[i : i+1 : i+1], b.answerBy}) })
+			append(failure.fields, zap.Stringer("fault", failure.text), zap.Int("handedOverOneByOne", len(jobs)))...)
+		for i := range jobs {
+			w.batches.Go(func() { w.work(jobs[i : i+1 : i+1]) })
 		}
 	default:
-		j := b.jobs[0]
+		j := jobs[0]
 		w.log.Error("handler_failed_on_job", append(append(jobFields(j), zap.Stringer("fault", failure.text)), failure.fields...)...)
-		w.reply(b, j, job.Fail(j.Retries-1, w.words.Sprintf("the worker's handler %s", failure.text)))
+		w.replies <- reply{j, job.Fail(j.Retries-1, w.words.Sprintf("the worker's handler %s", failure.text))}
 	}
 }
 
@@ -80,10 +71,10 @@ const (
 	clocksDiffer = "released: the clocks of worker and broker differ too much for a decision"
 )
 
-// release releases all jobs of a batch, with their retries unchanged.
-func (w *Worker) release(b batch, why string) {
-	for _, j := range b.jobs {
-		w.reply(b, j, job.Release(why))
+// release releases jobs, with their retries unchanged.
+func (w *Worker) release(jobs []job.Job, why string) {
+	for _, j := range jobs {
+		w.replies <- reply{j, job.Release(why)}
 	}
 }
 
@@ -97,15 +88,15 @@ type handlerError struct {
 	fields []zap.Field
 }
 
-// call calls the handler with a batch and waits until a little after its deadline. A handler that has not returned by then
+// call calls the handler and waits until a little after its deadline. A handler that has not returned by then
 // is left to itself, as nothing can stop it; what it answers later is not used.
-func (w *Worker) call(b batch) ([]job.Answer, *handlerError) {
-	by := w.handleBy(b)
+func (w *Worker) call(jobs []job.Job) ([]job.Answer, *handlerError) {
+	by := w.handleBy(jobs)
 	ctx, cancel := context.WithDeadline(w.handling, by)
 	defer cancel()
 
 	returned := make(chan outcome, 1)
-	go handle(ctx, w.opt.Handler, b.jobs, returned)
+	go handle(ctx, w.opt.Handler, jobs, returned)
 	select {
 	case o := <-returned:
 		return o.answers, o.err

@@ -53,8 +53,9 @@ func (w *Worker) isolate(ctx context.Context) {
 		single.Lock = lock
 		if _, err := w.poll(ctx, single, w.accept); errors.Is(err, errLost) {
 			for _, j := range next {
-				if locked := time.Now(); w.isLocked(ctx, j) {
-					w.blame(j, locked, suspects)
+				if j.Received = time.Now(); w.isLocked(ctx, j) {
+					suspects[j.Key]++
+					w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"))
 				}
 			}
 			end = time.Now().Add(comeBack)
@@ -78,14 +79,16 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 		return nil
 	}
 	var next []job.Job
-	var locked []time.Time // each not before its poll was opened
 	// A job that comes at the end of the wait must be left time to be released in.
 	for wait := min(w.longPoll, w.opt.JobTimeout/2); len(next) < cluster.Partitions; wait = noWait {
 		opened := time.Now()
 		bare := w.request(1, wait)
 		bare.Fetch = []string{noVariable}
 		n, err := w.poll(ctx, bare, func(_ context.Context, jobs []job.Job) {
-			next, locked = append(next, jobs...), append(locked, opened)
+			for _, j := range jobs {
+				j.Received = opened // its lock may be that old
+				next = append(next, j)
+			}
 		})
 		if errors.Is(err, errLost) { // no variable was in the way
 			outage.Sleep(ctx, w.pollFailed(opened, err))
@@ -95,15 +98,15 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) []job.Job {
 		}
 	}
 	var released []job.Job
-	for i, j := range next {
+	for _, j := range next {
 		if suspects[j.Key] >= certain {
 			w.log.Error("job_cannot_be_delivered", jobFields(j)...)
 			w.settle(j, job.Incident(w.words.Sprintf("this job cannot be delivered to a worker, most likely because a variable is nested too deep; "+
-				"correct the variable, then resolve the incident")), locked[i])
+				"correct the variable, then resolve the incident")))
 			delete(suspects, j.Key)
 			continue
 		}
-		if w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered"), locked[i]) {
+		if w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered")) {
 			released = append(released, j)
 		}
 	}
@@ -118,18 +121,12 @@ func (w *Worker) isLocked(ctx context.Context, j job.Job) bool {
 	return w.client.ExtendLock(ctx, j, w.opt.JobTimeout) == nil
 }
 
-// blame suspects a job that a lost poll has locked, and releases it.
-func (w *Worker) blame(j job.Job, locked time.Time, suspects map[int64]int) {
-	suspects[j.Key]++
-	w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"), locked)
-}
-
 // settle answers a job at once, and reports whether the broker accepted that. If not, it leaves the answer to the
-// answerers. Like any other it may be sent only while the lock lasts, which began when the job was locked for us.
-func (w *Worker) settle(j job.Job, a job.Answer, locked time.Time) bool {
+// answerers. Like any other it may be sent only while the lock lasts.
+func (w *Worker) settle(j job.Job, a job.Answer) bool {
 	w.slots.acquire(1)
-	r := reply{j, a, w.answerBy(locked)}
-	if left := time.Until(r.answerBy); left > 0 {
+	r := reply{j, a}
+	if left := time.Until(w.answerBy(j)); left > 0 {
 		code := w.send(r, min(settleTimeout, left))
 		if code == codes.OK {
 			w.opt.Observer.Answered(j.Key, a, job.Accepted)

@@ -168,13 +168,12 @@ func (w *Worker) gatewayAnswers(ctx context.Context) bool {
 // differs too much from this host's.
 func (w *Worker) accept(ctx context.Context, jobs []job.Job) {
 	w.slots.acquire(len(jobs))
-	b := batch{jobs, w.answerBy(time.Now())}
 	switch {
 	case ctx.Err() != nil:
-		w.release(b, stopping)
+		w.release(jobs, stopping)
 	case w.opt.Clock.Err() != nil:
-		w.release(b, clocksDiffer)
+		w.release(jobs, clocksDiffer)
 	default:
-		w.batches.Go(func() { w.work(b) })
+		w.batches.Go(func() { w.work(jobs) })
 	}
 }
