@@ -88,20 +88,25 @@ type Worker struct {
 
 // NewWorker makes a worker.
 func NewWorker(client transport.Client, o Options) *Worker {
+	log := o.Logger.With(zap.String("jobType", o.JobType))
 	w := &Worker{
 		opt:      o,
-		log:      o.Logger.With(zap.String("jobType", o.JobType)),
+		log:      log,
 		words:    text.In(o.Language),
 		client:   client,
 		longPoll: longPoll,
-		slots:    newSlots(o.MaxJobsActive),
-		replies:  make(chan reply, o.MaxJobsActive),
+		gateway: outage.Tracker{
+			Log: log, Lost: "gateway_lost", Back: "gateway_back", Level: zapcore.WarnLevel,
+			Tolerance: lostAfter, Backoff: pollBackoff,
+		},
+		answers: outage.Tracker{
+			Log: log, Lost: "answers_lost", Back: "answers_back", Level: zapcore.ErrorLevel,
+			Tolerance: o.JobTimeout, // one answer that is given up may be chance
+			Detail:    "look for a proxy that lets only polls pass; docs/runbooks.md#what-to-look-at",
+		},
+		slots:   newSlots(o.MaxJobsActive),
+		replies: make(chan reply, o.MaxJobsActive),
 	}
-	w.gateway.Log, w.gateway.Lost, w.gateway.Back, w.gateway.Level = w.log, "gateway_lost", "gateway_back", zapcore.WarnLevel
-	w.gateway.Tolerance, w.gateway.Backoff = lostAfter, pollBackoff
-	w.answers.Log, w.answers.Lost, w.answers.Back, w.answers.Level = w.log, "answers_lost", "answers_back", zapcore.ErrorLevel
-	w.answers.Tolerance, w.answers.Detail = o.JobTimeout, "jobs come, and no answer to one is taken until its lock ends: "+
-		"look for a proxy that lets only polls pass; docs/runbooks.md#what-to-look-at"
 	w.handling, w.abort = context.WithCancel(context.Background())
 	w.answering, w.cut = context.WithCancel(context.Background())
 	return w
