@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -23,7 +24,7 @@ import (
 type Client struct {
 	base, host string // of the URLs, and to send
 	plaintext  bool
-	large      chan struct{}         // holds the turn of the one large answer that is read
+	large      *semaphore.Weighted   // the turn of the one large answer that is read
 	authorizer *transport.Authorizer // nil where no call is authorized
 	http       *http.Transport
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/transport"
@@ -64,7 +65,7 @@ func Dial(c transport.Config) (*Client, error) {
 		base:       base.String(),
 		host:       cmp.Or(c.OverrideAuthority, c.Address),
 		plaintext:  c.Plaintext(),
-		large:      make(chan struct{}, 1),
+		large:      semaphore.NewWeighted(1),
 		authorizer: c.Authorizer(),
 		http: &http.Transport{
 			Proxy: proxy,

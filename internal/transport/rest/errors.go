@@ -8,11 +8,11 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -76,19 +76,17 @@ type body struct {
 	io.Reader
 	ctx  context.Context
 	read int
-	turn chan struct{} // holds one
-	mine bool          // this answer has the turn
+	turn *semaphore.Weighted // of one
+	mine bool                // this answer has the turn
 }
 
 // Read implements [io.Reader].
 func (b *body) Read(p []byte) (n int, err error) {
 	if !b.mine && b.read >= large {
-		select {
-		case b.turn <- struct{}{}:
-			b.mine = true
-		case <-b.ctx.Done():
-			return 0, b.ctx.Err()
+		if err := b.turn.Acquire(b.ctx, 1); err != nil {
+			return 0, err
 		}
+		b.mine = true
 	}
 	n, err = b.Reader.Read(p)
 	b.read += n
@@ -98,7 +96,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 // done gives the turn away.
 func (b *body) done() {
 	if b.mine {
-		<-b.turn
+		b.turn.Release(1)
 	}
 }
 
@@ -134,7 +132,10 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 	case c.plaintext && response.StatusCode == http.StatusBadRequest && namesTLS.Match(text):
 		return c.authorizer.Fail(codes.Unavailable, transport.SpeaksTLS)
 	case response.StatusCode/100 == 3:
-		return c.another(answer + ", a redirect" + to(response) + ", which is not followed")
+		if to, err := response.Location(); err == nil {
+			answer += ", a redirect to " + to.Host // the rest of the URL may hold a secret
+		}
+		return c.another(answer + ", which is not followed")
 	default:
 		return c.another(fmt.Sprintf("%s with content of type %q", answer, response.Header.Get("Content-Type")))
 	}
@@ -143,14 +144,6 @@ func (c *Client) refusal(ctx context.Context, response *http.Response, kind stri
 // another returns the error of an answer that is not one of the API.
 func (c *Client) another(found string) error {
 	return c.authorizer.Fail(codes.Unavailable, "what answers at "+c.base+" is not Camunda's REST API; is the address right? It says: "+found)
-}
-
-// to names the host of a redirect; the rest of its URL may hold a secret.
-func to(response *http.Response) string {
-	if u, err := url.Parse(response.Header.Get("Location")); err == nil && u.Host != "" {
-		return " to " + u.Host
-	}
-	return ""
 }
 
 // What codeOf asks of an answer's title. Those of Camunda's own errors are names; Spring's, for example that of a path that is

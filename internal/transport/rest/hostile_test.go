@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -59,7 +60,7 @@ func TestEndlessAnswerCostsLittle(t *testing.T) {
 
 func TestLargeAnswersAreReadOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turn := make(chan struct{}, 1)
+		turn := semaphore.NewWeighted(1)
 		read := func(limited context.Context, from io.Reader) (n int64, b *body, err error) {
 			b = &body{Reader: from, ctx: limited, turn: turn}
 			n, err = io.Copy(io.Discard, b)
