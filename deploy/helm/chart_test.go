@@ -283,9 +283,9 @@ func TestWorkerTakesVariablesOfEveryPod(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), worker, "config")
 			// As in the image, which sets this one.
-			cmd.Env = []string{"RETRY_DATABASE_URL=sqlite:///data/analyze-retry.db"}
+			cmd.Env = []string{"RETRY_DATABASE_URL=sqlite://" + root + "/analyze-retry.db"}
 			for _, v := range container.Env {
-				value := v.Value
+				value := strings.Replace(v.Value, "sqlite:///data", "sqlite://"+root, 1)
 				if strings.HasPrefix(value, "/etc/") {
 					value = root + value
 				}
@@ -299,7 +299,7 @@ func TestWorkerTakesVariablesOfEveryPod(t *testing.T) {
 			}
 			// Faults of the command line end with exit code 2; here only the store is absent.
 			report := exec.CommandContext(t.Context(), worker, container.Args...)
-			report.Env = []string{"RETRY_DATABASE_URL=sqlite:///absent/analyze-retry.db"}
+			report.Env = []string{"RETRY_DATABASE_URL=sqlite://" + root + "/absent.db"}
 			out, err := report.CombinedOutput()
 			if failed, is := errors.AsType[*exec.ExitError](err); !is || failed.ExitCode() != 1 {
 				t.Errorf("%v: %v\n%s", container.Args, err, out)

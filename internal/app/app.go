@@ -68,7 +68,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	TuneGC()
 
 	a.listenForHangup()
-	if a.policies, err = openPolicies(cfg); err != nil {
+	if a.policies, err = openPolicies(cfg.Policies); err != nil {
 		return nil, err
 	}
 	registry := metrics.NewRegistry()
@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.later("close the connection to the gateway", a.client.Close)
 	a.clock = zeebe.NewClock(cfg.MaxClockSkew, time.Now, log)
 
-	trail := worker.Trail{Recorder: a.recorder, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Language}
+	trail := worker.Trail{Recorder: a.recorder, Secret: a.secret, Cluster: cfg.ClusterName, Language: cfg.Lang}
 	for _, jobType := range cfg.JobTypes {
 		handler := worker.NewHandler(worker.Options{
 			JobType: jobType.Type, Policy: jobType.Policy, Policies: a.policies.Current,
@@ -113,8 +113,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 // TuneGC sets the target of Go's garbage collector to 200, unless GOGC names one. This process allocates much and keeps
 // little: compared with Go's own 100 that saves a fifth of the CPU and costs about 4 MB.
 func TuneGC() {
-	if config.Process()["GOGC"] == "" {
-		debug.SetGCPercent(200)
+	const standard = 100
+	if before := debug.SetGCPercent(200); before != standard {
+		debug.SetGCPercent(before)
 	}
 }
 
@@ -147,7 +148,7 @@ func (a *App) addLoop(jobType string, variables []string, handler job.Handler) {
 		ShutdownTimeout: a.cfg.ShutdownTimeout,
 		Hold:            a.recorder.Wait,
 		Clock:           a.clock,
-		Language:        a.cfg.Language,
+		Language:        a.cfg.Lang,
 		Observer:        a.numbers,
 		Logger:          a.log,
 	})

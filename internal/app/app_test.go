@@ -22,6 +22,8 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -130,7 +132,7 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")
-	cfg.HTTPAddress = freeAddress(t)
+	cfg.HTTP.Address = freeAddress(t)
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
 	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
@@ -138,7 +140,7 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	if len(faults) != 2 || !strings.HasPrefix(faults[0], "ZEEBE_CA_CERTIFICATE_PATH") || !strings.HasPrefix(faults[1], "ZEEBE_CLIENT_CERTIFICATE_PATH") {
 		t.Errorf("faults are %q, want the authorities and the certificate", faults)
 	}
-	listener, err := net.Listen("tcp", cfg.HTTPAddress)
+	listener, err := net.Listen("tcp", cfg.HTTP.Address)
 	if err != nil {
 		t.Fatalf("the HTTP address is still taken: %v", err)
 	}
@@ -149,8 +151,8 @@ func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 	t.Parallel()
 	_, address := gateway(t)
 	cfg := settings(t, address)
-	cfg.HTTPCertificate, cfg.HTTPKey = certtest.Files(t)
-	cfg.HTTPToken = config.Secret("0123456789abcdef")
+	cfg.HTTP.TLSCertificatePath, cfg.HTTP.TLSKeyPath = certtest.Files(t)
+	cfg.HTTP.Token = config.Secret("0123456789abcdef")
 	r := start(t, cfg)
 	trusting := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
@@ -167,23 +169,60 @@ func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
 }
 
 func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
-	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
-	_, err := app.LoadConfig(config.Environment{"RETRY_POLICIES_FILE": file, "RETRY_LOG_LEVEL": "loud"}, "")
+	t.Setenv("RETRY_POLICIES_FILE", file)
+	t.Setenv("RETRY_LOG_LEVEL", "loud")
+	_, err := app.LoadConfig("")
 	found, are := errors.AsType[config.FaultsError](err)
 	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+`:2: policy own: "soon" `) {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
 	}
 }
 
-func TestAJobTypeWhosePolicyIsNotKnownIsAFaultOfItsSetting(t *testing.T) {
-	t.Parallel()
-	_, err := app.LoadConfig(config.Environment{"RETRY_JOB_TYPES": "email-retry=nope,analyze-retry=tiss"}, "")
-	want := "RETRY_JOB_TYPES: there is no policy nope; known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
+	const numbers = "RETRY_BASE_BACKOFF_MINUTES, RETRY_MAX_BACKOFF_MINUTES: "
+	for setting, want := range map[string]string{
+		"RETRY_JOB_TYPES=email-retry=nope":    "RETRY_JOB_TYPES: there is no policy nope: known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss",
+		"RETRY_JOB_TYPES=analyze-retry=tis":   "RETRY_JOB_TYPES: there is no policy tis: did you mean tiss?",
+		"RETRY_BASE_BACKOFF_MINUTES=300":      numbers + "max is 4h but must not be less than min, 5h\n" + numbers + "max is 4h but must not be less than base, 5h",
+		"RETRY_EVENTS_URL=redis://h":          "RETRY_EVENTS_URL: must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host",
+		"ZEEBE_CA_CERTIFICATE_PATH=/none.pem": "ZEEBE_CA_CERTIFICATE_PATH: open /none.pem: no such file or directory",
+		"CAMUNDA_BASIC_AUTH_USERNAME=demo":    "ZEEBE_ADDRESS would send credentials in plaintext to zeebe:8080; use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			name, value, _ := strings.Cut(setting, "=")
+			t.Setenv(name, value)
+			if name == "CAMUNDA_BASIC_AUTH_USERNAME" {
+				t.Setenv("CAMUNDA_BASIC_AUTH_PASSWORD", "demo")
+				t.Setenv("ZEEBE_ADDRESS", "http://zeebe:8080")
+			}
+			if _, err := app.LoadConfig(""); err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
+}
+
+func TestTheNumbersOfTheSettingsReplaceThoseOfTheDefaultPolicy(t *testing.T) {
+	t.Parallel()
+	store, err := app.OpenPolicies(config.Policies{MaxRetries: 3, BaseBackoffMinutes: 10, MaxBackoffMinutes: 60})
+	check.Must(t, err)
+	tiss, _ := store.Current().Get("tiss")
+	builtIn, _ := policy.BuiltIns().Get("tiss")
+	check.Same(t, []any{3, 10 * time.Minute, 10 * time.Minute, time.Hour}, []any{tiss.MaxRetries, tiss.Base, tiss.Min, tiss.Max}, "numbers")
+	if tiss.Version() == builtIn.Version() || len(tiss.Rules) != len(builtIn.Rules) {
+		t.Errorf("version %s with %d rules", tiss.Version(), len(tiss.Rules))
+	}
+	written, _ := store.Current().Entry("tiss")
+	check.Same(t, "10m", retry.FormatDuration(time.Duration(written.Base)), "base as it is shown")
+	check.Must(t, store.Reload())
+	reloaded, _ := store.Current().Get("tiss")
+	check.Same(t, tiss.Version(), reloaded.Version(), "version after a reload")
+	store, err = app.OpenPolicies(config.Policies{})
+	check.Must(t, err)
+	same, _ := store.Current().Get("tiss")
+	check.Same(t, builtIn.Version(), same.Version(), "version without the settings")
 }
 
 func TestATakenAddressLeavesNeitherStoreNorKeyBehind(t *testing.T) {
@@ -192,7 +231,7 @@ func TestATakenAddressLeavesNeitherStoreNorKeyBehind(t *testing.T) {
 	check.Must(t, err)
 	defer taken.Close()
 	cfg, dir := settings(t, "127.0.0.1:1"), t.TempDir()
-	cfg.HTTPAddress, cfg.DatabaseURL = taken.Addr().String(), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
+	cfg.HTTP.Address, cfg.DatabaseURL = taken.Addr().String(), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
 	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
 		t.Errorf("got %v, want the address", err)
 	}

@@ -64,7 +64,7 @@ func (d doctor) settings() {
 }
 
 func (d doctor) policies() {
-	store, err := openPolicies(d.cfg)
+	store, err := openPolicies(d.cfg.Policies)
 	if err != nil {
 		d.say(text.Error, "policies", oneLine(err), "worker policies lint names every fault of the file")
 		return
@@ -101,7 +101,7 @@ func (d doctor) cluster(ctx context.Context) {
 		if found := rest.Found(ctx, connection(d.cfg)); found != "" {
 			advice = "the REST API answers at " + found
 		}
-		d.say(text.Error, "gateway", oneLine(err), fmt.Sprintf("%s is read as %s, %s: %s", d.cfg.AddressVariable(), address, address.Transport(), advice))
+		d.say(text.Error, "gateway", oneLine(err), fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: %s", address, address.Transport(), advice))
 		return
 	}
 	d.say(text.OK, "gateway", fmt.Sprintf("%s, version %s, %s", address, orUnknown(topology.Version), address.Transport()), "")
@@ -205,7 +205,7 @@ func (d doctor) models(ctx context.Context, client transport.Client) {
 
 // lint checks models that are deployed and are not those of this release.
 func (d doctor) lint(deployed []modellint.File) {
-	store, err := openPolicies(d.cfg)
+	store, err := openPolicies(d.cfg.Policies)
 	if err != nil {
 		return // that is a fault of its own
 	}
@@ -321,14 +321,14 @@ func (d doctor) queue(ctx context.Context) {
 
 // worker asks the worker that runs with this configuration. It knows the broker's clock, which shows only in jobs.
 func (d doctor) worker(ctx context.Context) {
-	if strings.HasSuffix(d.cfg.HTTPAddress, ":0") {
+	if strings.HasSuffix(d.cfg.HTTP.Address, ":0") {
 		d.say(text.Unknown, "worker", "RETRY_HTTP_ADDRESS lets it choose a port", "")
 		return
 	}
 	_, err := ask(ctx, func(ctx context.Context) (any, error) {
 		return nil, ops.Ask(ctx, ops.Options{
-			Address: d.cfg.HTTPAddress, Token: string(d.cfg.HTTPToken),
-			CertificatePath: d.cfg.HTTPCertificate, KeyPath: d.cfg.HTTPKey,
+			Address: d.cfg.HTTP.Address, Token: string(d.cfg.HTTP.Token),
+			CertificatePath: d.cfg.HTTP.TLSCertificatePath, KeyPath: d.cfg.HTTP.TLSKeyPath,
 		})
 	})
 	switch {

@@ -45,7 +45,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	g, address := gateway(t)
 	g.Partition(3)
 	cfg := settings(t, address)
-	cfg.HTTPAddress = freeAddress(t)
+	cfg.HTTP.Address = freeAddress(t)
 	r := start(t, cfg)
 	g.Add(jobs(3, "timeout")...)
 	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 3 })
@@ -99,12 +99,12 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "error queue: ", "runbooks.md#retryoutboxgrowing"},
 		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
-			c.HTTPAddress = freeAddress(t)
+			c.HTTP.Address = freeAddress(t)
 		}, "warning worker: ", "start it with: worker run"},
 		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-			c.HTTPAddress = freeAddress(t)
+			c.HTTP.Address = freeAddress(t)
 			start(t, *c)
 		}, "error worker: not ready", "do not restart it"},
 		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},

@@ -71,7 +71,7 @@ func connection(cfg config.Config) transport.Config {
 		c.OAuth = &clientcredentials.Config{
 			ClientID:     cfg.ZeebeClientID,
 			ClientSecret: string(cfg.ZeebeClientSecret),
-			TokenURL:     cfg.ZeebeAuthorizationURL,
+			TokenURL:     string(cfg.ZeebeAuthorizationURL),
 		}
 		if cfg.ZeebeTokenScope != "" {
 			c.OAuth.Scopes = []string{cfg.ZeebeTokenScope}
@@ -91,8 +91,8 @@ func withAdvice(cfg config.Config, err error) error {
 	if status.Code(err) != codes.Unavailable {
 		return err
 	}
-	return fmt.Errorf("%w\nthe broker is not there or not ready yet: try again, or check %s, which is read as %s, %s",
-		err, cfg.AddressVariable(), cfg.Address(), cfg.Address().Transport())
+	return fmt.Errorf("%w\nthe broker is not there or not ready yet: try again, or check ZEEBE_ADDRESS, which is read as %s, %s",
+		err, cfg.Address(), cfg.Address().Transport())
 }
 
 const (

@@ -67,11 +67,16 @@ func freeAddress(t *testing.T) string {
 func settings(t *testing.T, zeebeAddress string) config.Config {
 	t.Helper()
 	return config.Config{
-		DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetention: 60,
-		WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second,
-		HTTPAddress: "127.0.0.1:0", LogLevel: "debug", LogFormat: "json",
-		JobTypes:     config.JobTypes{{Type: "analyze-retry", Policy: "tiss"}, {Type: "retry-submission-backoff", Policy: "tiss"}},
-		ZeebeAddress: zeebeAddress, ZeebeInsecure: true, Tenant: job.DefaultTenant, MaxClockSkew: 24 * time.Hour,
+		Worker: config.Worker{
+			WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second, MaxClockSkew: 24 * time.Hour,
+			HTTP: config.HTTP{Address: "127.0.0.1:0"}, LogLevel: "debug", LogFormat: "json",
+			Policies: config.Policies{
+				JobTypes: config.JobTypes{{Type: "analyze-retry", Policy: "tiss"}, {Type: "retry-submission-backoff", Policy: "tiss"}},
+			},
+			DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetentionYears: 5,
+			Tenant: job.DefaultTenant,
+		},
+		Cluster: config.Cluster{ZeebeAddress: zeebeAddress, ZeebeInsecure: true},
 	}
 }
 

@@ -15,10 +15,10 @@ const httpGrace = time.Second
 // listen binds the address of the HTTP server.
 func (a *App) listen(metrics prometheus.Gatherer) (err error) {
 	a.http, err = ops.New(ops.Options{
-		Address:         a.cfg.HTTPAddress,
-		Token:           string(a.cfg.HTTPToken),
-		CertificatePath: a.cfg.HTTPCertificate,
-		KeyPath:         a.cfg.HTTPKey,
+		Address:         a.cfg.HTTP.Address,
+		Token:           string(a.cfg.HTTP.Token),
+		CertificatePath: a.cfg.HTTP.TLSCertificatePath,
+		KeyPath:         a.cfg.HTTP.TLSKeyPath,
 		Metrics:         metrics,
 		Ready:           a.ready,
 		Logger:          a.log,

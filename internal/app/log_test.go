@@ -18,7 +18,7 @@ import (
 
 func TestALogLineHasTheAgreedNames(t *testing.T) {
 	var out bytes.Buffer
-	log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: "json"}, &out)
+	log, err := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info", LogFormat: "json"}}, &out)
 	check.Must(t, err)
 	before := time.Now().Truncate(time.Millisecond)
 	log.Debug("too_fine")
@@ -45,7 +45,7 @@ func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 	const odd = "a\u009b31m\u0085\x7f\x1b[2J\u202eb\u2066\U000e0041\x9b é\nforged_event"
 	for _, format := range []string{"json", "console"} {
 		var out bytes.Buffer
-		log, err := app.NewLogger(config.Config{LogLevel: "info", LogFormat: format}, &out)
+		log, err := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info", LogFormat: format}}, &out)
 		check.Must(t, err)
 		log.Named(odd).Warn("said\t"+odd, zap.String("text", odd), zap.Strings("list", []string{odd}), zap.Any(odd, map[string]string{odd: odd}), zap.Error(errors.New(odd)))
 		line, rest, _ := strings.Cut(out.String(), "\n")

@@ -9,24 +9,37 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/policy"
 )
 
-// LoadConfig reads the configuration, with a credentials file unless its path is empty, and tries the policies that it names. Its
-// error is a [config.FaultsError] with the faults of both.
-func LoadConfig(e config.Environment, credentials string) (config.Config, error) {
-	cfg, err := config.LoadWithCredentials(e, credentials)
+// LoadConfig reads the settings, with a credentials file unless its path is empty, and tries the policies,
+// the files and the queue that they name. Its error is a [config.FaultsError] with the faults of all.
+func LoadConfig(credentials string) (config.Config, error) {
+	cfg, err := config.Load(credentials)
 	found, _ := errors.AsType[config.FaultsError](err)
-	if err != nil {
-		cfg.PoliciesFile = e.PoliciesFile() // the rest is not known
+	add := func(setting string, err error) {
+		if err != nil {
+			found = append(found, faultsOf(setting, err)...)
+		}
 	}
-	if _, err := openPolicies(cfg); err != nil {
-		more, _ := errors.AsType[config.FaultsError](err)
-		found = append(found, more...)
+	if err != nil {
+		cfg.Policies, _ = config.Part[config.Policies]() // the rest is not known
+	}
+	_, err = openPolicies(cfg.Policies)
+	add("", err)
+	if len(found) == 0 {
+		_, err = connection(cfg).TLS()
+		add("", err)
+	}
+	if len(found) == 0 && cfg.EventsURL != "" {
+		_, err = queue.Hosts(string(cfg.EventsURL))
+		add("RETRY_EVENTS_URL", err)
 	}
 	if len(found) > 0 {
 		return config.Config{}, found
@@ -34,7 +47,8 @@ func LoadConfig(e config.Environment, credentials string) (config.Config, error)
 	return cfg, nil
 }
 
-// faultsOf returns each line of an error as a fault of the configuration, named after the setting unless that is empty.
+// faultsOf returns each line of an error as a fault of the configuration, named after the setting unless that
+// is empty.
 func faultsOf(setting string, err error) config.FaultsError {
 	var found config.FaultsError
 	for fault := range strings.SplitSeq(err.Error(), "\n") {
@@ -46,24 +60,49 @@ func faultsOf(setting string, err error) config.FaultsError {
 	return found
 }
 
-// openPolicies reads the policies that the configuration names. Every job type's own policy must be among them. Its error
-// is a [config.FaultsError].
-func openPolicies(cfg config.Config) (*policy.Store, error) {
+// OpenPolicies reads the policies that the settings name, with the numbers that they put in the place of the
+// default policy's.
+func OpenPolicies(p config.Policies, needed ...string) (*policy.Store, error) {
+	return policy.OpenWith(policy.Override{
+		MaxRetries: p.MaxRetries,
+		Base:       time.Duration(p.BaseBackoffMinutes) * time.Minute,
+		Max:        time.Duration(p.MaxBackoffMinutes) * time.Minute,
+	}, p.PoliciesFile, needed...)
+}
+
+// openPolicies does so. Every job type's own policy must be among them. Its error is a [config.FaultsError].
+func openPolicies(p config.Policies) (*policy.Store, error) {
 	var needed []string
-	for _, jobType := range cfg.JobTypes {
+	for _, jobType := range p.JobTypes {
 		needed = append(needed, jobType.Policy)
 	}
-	store, err := policy.Open(cfg.PoliciesFile, needed...)
+	store, err := OpenPolicies(p, needed...)
 	if err == nil {
 		return store, nil
 	}
-	setting := "" // the faults of a file name its lines
-	if errors.Is(err, policy.ErrMissing) {
-		setting = "RETRY_JOB_TYPES"
-	} else if _, unread := errors.AsType[*fs.PathError](err); unread {
-		setting = "RETRY_POLICIES_FILE"
+	all := []error{err}
+	if joined, are := err.(interface{ Unwrap() []error }); are {
+		all = joined.Unwrap()
 	}
-	return nil, faultsOf(setting, err)
+	var found config.FaultsError
+	for _, one := range all {
+		found = append(found, faultsOf(settingOf(one), one)...)
+	}
+	return nil, found
+}
+
+// settingOf returns the setting that is to blame, empty for a fault of a file, which names its lines.
+func settingOf(err error) string {
+	if errors.Is(err, policy.ErrMissing) {
+		return "RETRY_JOB_TYPES"
+	}
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		return "RETRY_POLICIES_FILE"
+	}
+	if _, wrong := errors.AsType[*policy.OverrideError](err); wrong {
+		return "RETRY_BASE_BACKOFF_MINUTES, RETRY_MAX_BACKOFF_MINUTES"
+	}
+	return ""
 }
 
 // Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.

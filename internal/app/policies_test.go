@@ -26,7 +26,7 @@ func TestReloadSaysWhatIsDoubtful(t *testing.T) {
 	write("PORTAL FECHADO")
 	core, logs := observer.New(zapcore.InfoLevel)
 	a := &App{
-		cfg:     config.Config{PoliciesFile: file},
+		cfg:     config.Config{Worker: config.Worker{Policies: config.Policies{PoliciesFile: file}}},
 		log:     zap.New(core),
 		numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
 	}

@@ -21,11 +21,11 @@ func newAuditPurge(now clock) *cobra.Command {
 		Use:   "purge",
 		Short: "Remove records that were decided before a day",
 		Long: `Shows which records were decided before a day (UTC) and could be removed; with
---yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION goes, nor a
-record of an open claim or whose event is yet to be published, nor what came
-after it. One signed cut a chain stands for what was removed. For --yes the
-worker must be stopped (SQLite), or RETRY_DATABASE_URL must name the owner of
-the tables (PostgreSQL).`,
+--yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION_YEARS is
+removed, nor a record of an open claim or whose event is yet to be published,
+nor what came after it. One signed cut a chain stands for what was removed. For
+--yes the worker must be stopped (SQLite), or RETRY_DATABASE_URL must name the
+owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 		Args:    noArgs,
 	}
@@ -41,10 +41,10 @@ the tables (PostgreSQL).`,
 		if err != nil {
 			return err
 		}
-		if limit := audit.Cutoff(now(), int(cfg.AuditRetention)); before.After(limit) {
-			return fmt.Errorf("RETRY_AUDIT_RETENTION=%s keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetention, limit.Format(time.DateOnly))
+		if limit := audit.Cutoff(now(), 12*cfg.AuditRetentionYears); before.After(limit) {
+			return fmt.Errorf("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetentionYears, limit.Format(time.DateOnly))
 		}
-		p := purged{Before: before, Retention: cfg.AuditRetention.String(), DryRun: !*yes}
+		p := purged{Before: before, RetentionYears: cfg.AuditRetentionYears, DryRun: !*yes}
 		if err := p.purge(command.Context(), cfg); err != nil {
 			return err
 		}
@@ -55,9 +55,9 @@ the tables (PostgreSQL).`,
 
 // purged is what purge answers. Its JSON form is stable.
 type purged struct {
-	Before    time.Time `json:"before"`
-	Retention string    `json:"retention"`
-	DryRun    bool      `json:"dryRun"`
+	Before         time.Time `json:"before"`
+	RetentionYears int       `json:"retentionYears"`
+	DryRun         bool      `json:"dryRun"`
 	// Chains are what would go or went of each that has such records, and Held is what keeps others.
 	Chains []audit.Purged `json:"chains"`
 	Held   audit.Hold     `json:"held,omitzero"`

@@ -19,15 +19,9 @@ type configuration struct {
 
 // connection is what the settings of the connection add up to.
 type connection struct {
-	Address   string `json:"address"`
-	Transport string `json:"transport"`
-	// AddressFrom is the variable that the address was read from, or follows from.
-	AddressFrom string `json:"addressFrom"`
-	// Unused is the variable of a REST address that is set too, and not used.
-	Unused         string `json:"unused,omitempty"`
+	Address        string `json:"address"`
+	Transport      string `json:"transport"`
 	Authentication string `json:"authentication"`
-	// AuthenticationFrom is the variable that decides it.
-	AuthenticationFrom string `json:"authenticationFrom,omitempty"`
 }
 
 func newConfig() *cobra.Command {
@@ -45,11 +39,8 @@ func newConfig() *cobra.Command {
 				complain(command.ErrOrStderr(), "warning: %s", warning)
 			}
 			answer := configuration{
-				Connection: connection{
-					Address: cfg.Address().String(), Transport: cfg.Address().Transport(), AddressFrom: cfg.AddressVariable(), Unused: cfg.UnusedAddressVariable(),
-					Authentication: string(cfg.AuthStrategy()), AuthenticationFrom: cfg.AuthVariable(),
-				},
-				Settings: cfg.Settings(),
+				Connection: connection{cfg.Address().String(), cfg.Address().Transport(), string(cfg.AuthStrategy())},
+				Settings:   cfg.Settings(),
 			}
 			if asJSON(command) {
 				return printJSON(command, answer)
@@ -61,63 +52,51 @@ func newConfig() *cobra.Command {
 
 // text returns the connection and a table of the settings.
 func (c configuration) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Cluster:         %s, %s, from %s\n", c.Connection.Address, c.Connection.Transport, c.Connection.AddressFrom)
-	if c.Connection.Unused != "" {
-		fmt.Fprintf(&b, "                 %s is not used: where both are set, gRPC is\n", c.Connection.Unused)
-	}
-	b.WriteString("Authentication:  " + c.Connection.Authentication)
-	if c.Connection.AuthenticationFrom != "" {
-		b.WriteString(", from " + c.Connection.AuthenticationFrom)
-	}
-	b.WriteString("\n\n")
 	rows := [][]string{{"NAME", "FROM", "VALUE"}}
 	for _, s := range c.Settings {
-		value, from := cmp.Or(text.Line(s.Value), "-"), s.Source
+		value := cmp.Or(text.Line(s.Value), "-")
 		if s.Name == "RETRY_JOB_TYPES" { // a list that is too long for a line
 			value = strings.ReplaceAll(value, ",", ",\n\t\t")
 		}
-		if s.Variable != "" {
-			from += " " + s.Variable
-		}
-		rows = append(rows, []string{s.Name, from, value})
+		rows = append(rows, []string{s.Name, s.Source, value})
 	}
-	return b.String() + text.Table("", rows)
+	head := fmt.Sprintf("Cluster:         %s, %s\nAuthentication:  %s\n\n", c.Connection.Address, c.Connection.Transport, c.Connection.Authentication)
+	return head + text.Table("", rows)
 }
 
-// configHelp explains every setting, from the same tags that make the settings.
+// settingHelp is a setting in the help, as [config.Usage] takes it.
+const settingHelp = `{{range .}}
+  {{usage_key .}}{{with usage_default .}} = {{.}}{{end}}
+      {{usage_description .}}{{with .Tags.Get "want"}} Allowed: {{.}}.{{end}}
+{{end}}`
+
+// configHelp explains every setting, from the tags that make the settings.
 func configHelp() string {
-	var b strings.Builder
+	var b, help strings.Builder
 	b.WriteString(`Prints the effective configuration: how the cluster is reached, then every
-setting, its value (secrets hidden) and where it comes from: the default, the
-environment (env), a file, the file of --credentials, or another setting
-(derived). The variable is added where it has another name than the setting. If
-there are faults in it, all of them are printed instead and the exit code is 2.
+setting, its value (secrets hidden) and where it comes from: the environment
+(env), a file, or the default. If there are faults in it, all of them are
+printed instead and the exit code is 2.
 
 An empty variable counts as unset. An unknown name that begins with RETRY_ is a
-fault. Some settings have other names too, which Camunda's clients read; two
-names with different values are a fault. What is secret can also come from a
-file, whose path NAME_FILE holds.
+fault. A secret, or the URL of store or queue, can also come from a file, whose
+path NAME_FILE holds. Names of Camunda's clients that are read too are in
+docs/configuration.md.
 
 --credentials takes the file that Camunda's console has to download for a client
 of a SaaS cluster: lines of export NAME='value'. No shell runs it. It sets what
-the environment does not set; where both set something, they must agree.
+the environment does not set.
 
 Settings:
 `)
-	for _, d := range config.Docs() {
-		fmt.Fprintf(&b, "\n  %s", d.Name)
-		if d.Default != "" {
-			fmt.Fprintf(&b, " = %s", d.Default)
+	if err := config.Usage(&help, settingHelp); err != nil {
+		panic(err) // the settings are constant
+	}
+	for line := range strings.Lines(help.String()) {
+		if about, is := strings.CutPrefix(line, "      "); is {
+			line = text.Wrap(strings.TrimSpace(about), "      ")
 		}
-		b.WriteString("\n" + text.Wrap(d.Meaning, "      "))
-		b.WriteString(text.Wrap("Allowed: "+d.Allowed+".", "      "))
-		if len(d.Aliases) > 0 {
-			b.WriteString(text.Wrap("Other names: "+strings.Join(d.Aliases, ", ")+".", "      "))
-		}
-		if d.File != "" {
-			b.WriteString(text.Wrap("Or "+d.File+": the path of a file that holds it.", "      "))
-		}
+		b.WriteString(line)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

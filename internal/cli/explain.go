@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
@@ -34,11 +32,7 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
 	flags.StringVar(&q.retryUntil, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		p, err := policy.BuiltIn(defaultPolicy), error(nil)
-		// A configuration that is broken or far away hinders nobody from asking, as long as none of it counts.
-		if flags.Changed("policy") || config.Process().PoliciesFile() != "" {
-			p, err = policyByName(command.Context(), q.policy)
-		}
+		p, err := policyByName(command.Context(), q.policy)
 		if err := errors.Join(append(q.read(p), err)...); err != nil {
 			return usageError{err}
 		}

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,41 +19,26 @@ const (
 // with [printerOf]. JSON does not depend on them.
 func forPeople(command *cobra.Command) *cobra.Command {
 	command.Flags().String(langFlag, "", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)")
-	command.Flags().String(zoneFlag, "", "`ZONE` of the times, an IANA name (default the system's)")
+	command.Flags().String(zoneFlag, "", "`ZONE` of the times, an IANA name (default RETRY_TZ)")
 	return command
 }
 
 // printerOf returns the printer of a command with the flags of [forPeople]: the language of --lang, else of RETRY_LANG, else of
-// the locale; the zone of --tz, else the system's.
+// the locale; the zone of --tz, else of RETRY_TZ.
 func printerOf(command *cobra.Command) (*text.Printer, error) {
-	language, err := config.Process().Language()
+	people, err := config.ForPeople()
 	if err != nil {
 		return nil, err
 	}
 	if given := command.Flag(langFlag).Value.String(); given != "" {
-		if language, err = text.ParseLanguage(given); err != nil {
+		if err := people.Lang.Decode(given); err != nil {
 			return nil, usageError{fmt.Errorf("--%s: %w", langFlag, err)}
 		}
 	}
-	zone := systemZone()
-	if name := command.Flag(zoneFlag).Value.String(); name != "" {
-		if zone, err = time.LoadLocation(name); err != nil || name == "Local" {
-			return nil, usageError{fmt.Errorf("--%s is %q; give an IANA time zone, such as America/Sao_Paulo or UTC", zoneFlag, name)}
+	if given := command.Flag(zoneFlag).Value.String(); given != "" {
+		if err := people.TZ.Decode(given); err != nil {
+			return nil, usageError{fmt.Errorf("--%s is %q; give an IANA time zone, such as America/Sao_Paulo or UTC", zoneFlag, given)}
 		}
 	}
-	return text.NewPrinter(language, zone), nil
-}
-
-// systemZone returns the system's zone, by its IANA name where that can be found.
-func systemZone() *time.Location {
-	path, err := os.Readlink("/etc/localtime")
-	_, name, found := strings.Cut(path, "/zoneinfo/")
-	if err != nil || !found || time.Local.String() != "Local" { // TZ names it, or there is none: UTC
-		return time.Local
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return time.Local
-	}
-	return zone
+	return text.NewPrinter(people.Lang, people.TZ.Location), nil
 }

@@ -50,7 +50,7 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 		if err != nil {
 			return err
 		}
-		cfg, err := config.Load(config.Process())
+		cfg, err := config.Load("")
 		if err != nil {
 			return err
 		}

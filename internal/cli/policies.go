@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
@@ -55,14 +56,14 @@ func knownPolicies(ctx context.Context, file string) (*policy.Set, error) {
 }
 
 func readPolicies(file string) (*policy.Set, error) {
+	settings := config.Policies{PoliciesFile: file}
 	if file == "" {
-		cfg, err := config.Load(config.Process())
-		if err != nil {
+		var err error
+		if settings, err = config.Part[config.Policies](); err != nil {
 			return nil, err
 		}
-		file = cfg.PoliciesFile
 	}
-	store, err := policy.Open(file)
+	store, err := app.OpenPolicies(settings)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -166,7 +167,8 @@ func fileToLint(command *cobra.Command, args []string) string {
 	if len(args) > 0 {
 		return args[0]
 	}
-	file, what := config.Process().PoliciesFile(), "the built-in policies, as RETRY_POLICIES_FILE names no file either"
+	settings, _ := config.Part[config.Policies]() // what is wrong with the others is not asked here
+	file, what := settings.PoliciesFile, "the built-in policies, as RETRY_POLICIES_FILE names no file either"
 	if file != "" {
 		what = text.Line(file) + ", which RETRY_POLICIES_FILE names"
 	}

@@ -39,18 +39,18 @@ shell and no curl, so health checks and kubectl exec can call it.`,
 		if err != nil {
 			return err
 		}
-		if strings.HasSuffix(cfg.HTTPAddress, ":0") {
+		if strings.HasSuffix(cfg.HTTP.Address, ":0") {
 			return fmt.Errorf("RETRY_HTTP_ADDRESS is %s, so the worker has chosen a free port: its log names it (worker_started, httpAddress); give that here",
-				cfg.HTTPAddress)
+				cfg.HTTP.Address)
 		}
 		ctx, cancel := context.WithTimeout(command.Context(), *timeout)
 		defer cancel()
 		err = ops.Ask(ctx, ops.Options{
-			Address: cfg.HTTPAddress, Token: string(cfg.HTTPToken),
-			CertificatePath: cfg.HTTPCertificate, KeyPath: cfg.HTTPKey,
+			Address: cfg.HTTP.Address, Token: string(cfg.HTTP.Token),
+			CertificatePath: cfg.HTTP.TLSCertificatePath, KeyPath: cfg.HTTP.TLSKeyPath,
 		})
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no answer from %s within %s", cfg.HTTPAddress, *timeout)
+			err = fmt.Errorf("no answer from %s within %s", cfg.HTTP.Address, *timeout)
 		}
 		if err != nil {
 			if asJSON(command) {

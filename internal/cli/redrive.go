@@ -61,7 +61,7 @@ error. Of several claims not all sent again is exit code 1.`,
 				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 			}
 			if o.wait {
-				known, err := knownPolicies(ctx, cfg.PoliciesFile)
+				known, err := knownPolicies(ctx, "")
 				if err != nil {
 					return err
 				}

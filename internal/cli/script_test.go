@@ -124,7 +124,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("TZ", "UTC")
+			env.Setenv("RETRY_TZ", "UTC")
 			env.Setenv("MODELS", mustAbs("../modellint/testdata"))
 			return nil
 		},

@@ -72,20 +72,20 @@ func bounded[T any](ctx context.Context, do func() (T, error)) (T, error) {
 
 // loadConfig reads the configuration and the files that it names for secrets.
 func loadConfig(command *cobra.Command) (config.Config, error) {
-	return loadBy(command, config.LoadWithCredentials)
+	return loadBy(command, config.Load)
 }
 
-// loadAll does so, and tries the policies that the configuration names.
+// loadAll does so, and tries what the configuration names.
 func loadAll(command *cobra.Command) (config.Config, error) {
 	return loadBy(command, app.LoadConfig)
 }
 
-func loadBy(command *cobra.Command, load func(e config.Environment, credentials string) (config.Config, error)) (config.Config, error) {
+func loadBy(command *cobra.Command, load func(credentials string) (config.Config, error)) (config.Config, error) {
 	path, _ := command.Flags().GetString(config.CredentialsFlag) // empty also if the command has no such flag
 	if path == "" && command.Flags().Changed(config.CredentialsFlag) {
 		return config.Config{}, usageError{fmt.Errorf("--%s names no file", config.CredentialsFlag)}
 	}
-	return bounded(command.Context(), func() (config.Config, error) { return load(config.Process(), path) })
+	return bounded(command.Context(), func() (config.Config, error) { return load(path) })
 }
 
 // withCredentials adds the flag --credentials to a command that connects to the cluster.

@@ -289,6 +289,7 @@ func set(t *testing.T, settings ...string) {
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		t.Setenv(name, "")
 	}
+	t.Setenv("RETRY_TZ", "UTC")
 	for _, entry := range settings {
 		name, value, _ := strings.Cut(entry, "=")
 		t.Setenv(name, value)

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,27 +15,38 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// load returns the configuration of exactly these variables, NAME=VALUE; it must have no faults.
-func load(t *testing.T, variables ...string) config.Config {
+// set makes the environment one of exactly these settings, NAME=value.
+func set(t *testing.T, settings ...string) {
 	t.Helper()
-	cfg, err := config.Load(config.NewEnvironment(variables))
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "RETRY_") || strings.HasPrefix(name, "ZEEBE_") || strings.HasPrefix(name, "CAMUNDA_") {
+			t.Setenv(name, "")
+		}
+	}
+	for _, entry := range settings {
+		name, value, _ := strings.Cut(entry, "=")
+		t.Setenv(name, value)
+	}
+}
+
+// load returns the configuration of exactly these settings, which has no faults.
+func load(t *testing.T, settings ...string) config.Config {
+	t.Helper()
+	set(t, settings...)
+	cfg, err := config.Load("")
 	if err != nil {
 		t.Fatalf("faults:\n%v", err)
 	}
 	return cfg
 }
 
-// faults returns the faults of exactly these variables, one a line.
-func faults(t *testing.T, variables ...string) []string {
+// faults returns the faults of exactly these settings.
+func faults(t *testing.T, settings ...string) []string {
 	t.Helper()
-	_, err := config.Load(config.NewEnvironment(variables))
-	if err == nil {
-		return nil
-	}
-	list, ok := errors.AsType[config.FaultsError](err)
-	if !ok {
-		t.Fatalf("%v is not a list of faults", err)
-	}
+	set(t, settings...)
+	_, err := config.Load("")
+	list, _ := errors.AsType[config.FaultsError](err)
 	return list
 }
 
@@ -47,25 +59,25 @@ func file(t *testing.T, content string) string {
 }
 
 func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
-	t.Parallel()
-	cfg := load(t)
+	cfg := load(t, "RETRY_MAX_JOBS_ACTIVE=", "RETRY_NOT_A_SETTING=", "ZEEBE_CLIENT_SECRET=") // an empty one counts as unset
 	host, err := os.Hostname()
 	check.Must(t, err)
 	want := []any{
 		"analyze-retry@" + host, 50, 10 * time.Second, 8 * time.Second, 24 * time.Hour, "127.0.0.1:8080", "info", "json",
-		"analyze-retry.db", "analyze-retry.db.key", "zeebe", config.Months(60), "grpcs://127.0.0.1:26500", config.AuthNone, "<default>",
+		"analyze-retry.db", "analyze-retry.db.key", "zeebe", 5, "grpcs://127.0.0.1:26500", config.AuthNone, "<default>", "America/Sao_Paulo",
 	}
 	got := []any{
-		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTPAddress, cfg.LogLevel, cfg.LogFormat,
-		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetention, cfg.Address().String(), cfg.AuthStrategy(), cfg.Tenant,
+		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTP.Address, cfg.LogLevel, cfg.LogFormat,
+		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetentionYears, cfg.Address().String(), cfg.AuthStrategy(), cfg.Tenant, cfg.TZ.String(),
 	}
 	check.Same(t, want, got, "defaults")
+	for _, s := range cfg.Settings() {
+		check.Same(t, "default", s.Source, "source of %s", s.Name)
+	}
 }
 
 func TestEveryVariableReachesItsSetting(t *testing.T) {
-	t.Parallel()
-	ca, certificate, key := file(t, "ca"), file(t, "certificate"), file(t, "key")
-	httpCertificate, httpKey := certtest.Files(t)
+	certificate, key := certtest.Files(t)
 	var variables []string
 	var want []config.Setting
 	for _, s := range [][]string{ // name, value, and how that is shown where it is not as it was set
@@ -76,144 +88,139 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{"RETRY_MAX_CLOCK_SKEW", "48h", "48h0m0s"},
 		{"RETRY_HTTP_ADDRESS", ":9090"},
 		{"RETRY_HTTP_TOKEN", "0123456789abcdef", "***"},
-		{"RETRY_HTTP_TLS_CERTIFICATE_PATH", httpCertificate},
-		{"RETRY_HTTP_TLS_KEY_PATH", httpKey},
+		{"RETRY_HTTP_TLS_CERTIFICATE_PATH", certificate},
+		{"RETRY_HTTP_TLS_KEY_PATH", key},
 		{"RETRY_LOG_LEVEL", "debug"},
 		{"RETRY_LOG_FORMAT", "console"},
 		{"RETRY_LANG", "pt-BR"},
+		{"RETRY_TZ", "America/Manaus"},
 		{"RETRY_JOB_TYPES", "analyze-retry=tiss, email-retry=smtp", "analyze-retry=tiss,email-retry=smtp"},
 		{"RETRY_POLICIES_FILE", "policies.yaml"},
+		{"RETRY_MAX_RETRIES", "7"},
+		{"RETRY_BASE_BACKOFF_MINUTES", "10"},
+		{"RETRY_MAX_BACKOFF_MINUTES", "480"},
 		{"RETRY_DATABASE_URL", "postgres://retry:s3cret@db.example/retry?sslmode=require", "postgres://retry:***@db.example/retry?sslmode=require"},
 		{"RETRY_CLUSTER_NAME", "prod"},
 		{"RETRY_AUDIT_KEY_FILE", key},
-		{"RETRY_AUDIT_RETENTION", "18m"},
+		{"RETRY_AUDIT_RETENTION_YEARS", "6"},
 		{"RETRY_EVENTS_URL", "amqp://worker:s3cret@queue.example/", "amqp://worker:***@queue.example/"},
 		{"RETRY_OPERATOR", "maria.silva"},
+		{"RETRY_TENANT", "north"},
+		{"RETRY_ALLOW_INSECURE_TOKEN", "true"},
 		{"ZEEBE_ADDRESS", "zeebe.example:443"},
-		{"ZEEBE_GRPC_ADDRESS", "https://zeebe.example"},
-		{"ZEEBE_REST_ADDRESS", "https://zeebe.example/v2"},
-		{"ZEEBE_INSECURE_CONNECTION", "false"},
-		{"ZEEBE_CA_CERTIFICATE_PATH", ca},
+		{"ZEEBE_INSECURE_CONNECTION", "true"},
+		{"ZEEBE_CA_CERTIFICATE_PATH", certificate},
 		{"ZEEBE_OVERRIDE_AUTHORITY", "gateway.example"},
 		{"ZEEBE_CLIENT_CERTIFICATE_PATH", certificate},
 		{"ZEEBE_CLIENT_KEY_PATH", key},
-		{"CAMUNDA_AUTH_STRATEGY", "oauth", "OIDC"},
 		{"ZEEBE_CLIENT_ID", "worker"},
 		{"ZEEBE_CLIENT_SECRET", "s3cret", "***"},
 		{"ZEEBE_AUTHORIZATION_SERVER_URL", "https://login.example/token"},
 		{"ZEEBE_TOKEN_AUDIENCE", "zeebe-api"},
 		{"ZEEBE_TOKEN_SCOPE", "jobs"},
-		{"RETRY_ALLOW_INSECURE_TOKEN", "true"},
-		{"CAMUNDA_CLIENT_MODE", "selfManaged", "self-managed"},
-		{"CAMUNDA_CLIENT_CLOUD_CLUSTERID", "0a1b2c3d"},
-		{"CAMUNDA_CLIENT_CLOUD_REGION", "bru-2"},
-		{"RETRY_TENANT", "north"},
 	} {
 		variables = append(variables, s[0]+"="+s[1])
 		want = append(want, config.Setting{Name: s[0], Value: s[len(s)-1], Source: "env"})
 	}
 	cfg := load(t, variables...)
-	// Basic authentication excludes OAuth, so that its two settings have a test of their own.
-	got := slices.DeleteFunc(cfg.Settings(), func(s config.Setting) bool { return strings.HasPrefix(s.Name, "CAMUNDA_BASIC_") })
-	check.Same(t, want, got, "settings")
-	check.Same(t, "s3cret", cfg.ZeebeClientSecret, "secret")
-}
-
-func TestAnEmptyVariableCountsAsUnset(t *testing.T) {
-	t.Parallel()
-	cfg := load(t, "RETRY_MAX_JOBS_ACTIVE=", "RETRY_JOB_TIMEOUT=", "ZEEBE_ADDRESS=", "ZEEBE_INSECURE_CONNECTION=",
-		"ZEEBE_CLIENT_SECRET=", "RETRY_NOT_A_SETTING=", "ZEEBE_HOST=", `=C:=C:\dir`)
+	var got []config.Setting
 	for _, s := range cfg.Settings() {
-		check.Same(t, config.FromDefault, s.Source, "source of %s", s.Name)
+		if !strings.HasPrefix(s.Name, "CAMUNDA_BASIC_") { // which excludes OAuth
+			got = append(got, config.Setting{Name: s.Name, Value: s.Value, Source: s.Source})
+		}
 	}
-	if cfg.MaxJobsActive != 50 || cfg.JobTimeout != 10*time.Second || cfg.ZeebeAddress != "127.0.0.1:26500" {
-		t.Errorf("an empty variable took the place of a default: %+v", cfg)
-	}
+	check.Same(t, fmt.Sprint(want), fmt.Sprint(got), "settings")
+	check.Same(t, "s3cret", string(cfg.ZeebeClientSecret), "secret")
 }
 
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
-	t.Parallel()
 	got := faults(t, "RETRY_MAX_JOBS_ACTIVE=lots", "RETRY_JOB_TIMEOUT=10", "RETRY_LOG_LEVEL=loud",
-		"RETRY_MAX_JOB_ACTIVE=5", "RETRY_COLOUR=blue", "ZEEBE_ADDRESS=zeebe", "ZEEBE_CLIENT_ID=worker")
+		"RETRY_MAX_JOB_ACTIVE=5", "RETRY_COLOUR=blue", "ZEEBE_ADDRESS=zeebe", "ZEEBE_CLIENT_ID=worker", "ZEEBE_INSECURE_CONNECTION=perhaps")
+	const missing = " is missing; OAuth needs client id, secret, authorization server, and an audience or a scope"
 	want := []string{
-		`RETRY_MAX_JOBS_ACTIVE is "lots"; allowed: a whole number from 1 to 1000`,
-		`RETRY_JOB_TIMEOUT is "10"; allowed: a duration from 1s to 1h, such as 10s`,
+		`RETRY_MAX_JOBS_ACTIVE is "lots"; allowed: 1 to 1000`,
+		`RETRY_JOB_TIMEOUT is "10"; allowed: 1s to 1h`,
 		`RETRY_LOG_LEVEL is "loud"; allowed: debug, info, warn or error`,
-		`ZEEBE_ADDRESS is "zeebe"; allowed: host:port, or a URL that begins with grpc://, grpcs://, http:// or https://, without user and password`,
-		`ZEEBE_CLIENT_SECRET is missing; OAuth needs client id, secret, authorization server, and an audience or a scope`,
-		`ZEEBE_AUTHORIZATION_SERVER_URL is missing; OAuth needs client id, secret, authorization server, and an audience or a scope`,
-		`ZEEBE_TOKEN_AUDIENCE is missing; OAuth needs client id, secret, authorization server, and an audience or a scope`,
+		`ZEEBE_INSECURE_CONNECTION is "perhaps"; allowed: true or false`,
+		`ZEEBE_ADDRESS is "zeebe", which has no port; allowed: host:port, or a URL with grpc://, grpcs://, http:// or https://`,
+		`ZEEBE_CLIENT_SECRET` + missing,
+		`ZEEBE_AUTHORIZATION_SERVER_URL` + missing,
+		`ZEEBE_TOKEN_AUDIENCE` + missing,
 		`RETRY_COLOUR is not a setting`,
 		`RETRY_MAX_JOB_ACTIVE is not a setting; did you mean RETRY_MAX_JOBS_ACTIVE?`,
 	}
 	check.Same(t, want, got, "faults")
 }
 
-// faultCase is an environment and the one fault in it.
-type faultCase struct {
-	name string
-	env  []string
-	want string // "" where it is none
-}
-
-func checkFaults(t *testing.T, cases []faultCase) {
-	t.Helper()
-	for _, test := range cases {
-		var want []string
-		if test.want != "" {
-			want = []string{test.want}
-		}
-		check.Same(t, want, faults(t, test.env...), "%s: faults", test.name)
-	}
-}
-
 func TestOneFault(t *testing.T) {
-	t.Parallel()
-	checkFaults(t, []faultCase{
-		{"no jobs at all", []string{"RETRY_MAX_JOBS_ACTIVE=0"}, `RETRY_MAX_JOBS_ACTIVE is "0"; allowed: a whole number from 1 to 1000`},
-		{"a job timeout too short to answer in", []string{"RETRY_JOB_TIMEOUT=999ms"}, `RETRY_JOB_TIMEOUT is "999ms"; allowed: a duration from 1s to 1h, such as 10s`},
-		{"a job type without a policy", []string{"RETRY_JOB_TYPES=analyze-retry"}, `RETRY_JOB_TYPES is "analyze-retry"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
-		{"the job type that has no policy", []string{"RETRY_JOB_TYPES=record-retry-outcome=tiss"}, `RETRY_JOB_TYPES is "record-retry-outcome=tiss"; allowed: TYPE=POLICY, several separated by commas, each type once, and not record-retry-outcome, which is always worked`},
-		{"an operator of two lines", []string{"RETRY_OPERATOR=maria\nsilva"}, `RETRY_OPERATOR is "maria\nsilva"; allowed: 1 to 128 printable characters`},
-		{"clocks that must agree to the minute", []string{"RETRY_MAX_CLOCK_SKEW=59m"}, `RETRY_MAX_CLOCK_SKEW is "59m0s"; allowed: a duration from 1h to 87600h, such as 24h`},
-		{"no time to stop", []string{"RETRY_SHUTDOWN_TIMEOUT=-1s"}, `RETRY_SHUTDOWN_TIMEOUT is "-1s"; allowed: a duration from 1s to 10m, such as 8s`},
-		{"a blank before a number", []string{"RETRY_MAX_JOBS_ACTIVE= 50"}, `RETRY_MAX_JOBS_ACTIVE has white space around its value; take it away`},
-		{"a store as libpq's words", []string{"RETRY_DATABASE_URL=host=h user=u password=hunter2"}, `RETRY_DATABASE_URL is "***"; allowed: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE`},
-		{"a store without a file", []string{"RETRY_DATABASE_URL=sqlite://"}, `RETRY_DATABASE_URL is sqlite://***, which names no file; allowed: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE`},
-		{"a retention without a unit", []string{"RETRY_AUDIT_RETENTION=5"}, `RETRY_AUDIT_RETENTION is "5"; allowed: months or years from 1m to 50y, such as 5y or 18m, or unlimited`},
-		{"a queue of an unknown kind", []string{"RETRY_EVENTS_URL=redis://h"}, `RETRY_EVENTS_URL is "***"; allowed: a URL with amqp://, amqps://, kafka:// or kafka+tls://, see docs/events`},
-		{"a port only", []string{"RETRY_HTTP_ADDRESS=8080"}, `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port, with a port from 0 to 65535 (0: any free one)`},
-
-		{"a setting without its own prefix", []string{"RETRY_ZEEBE_ADDRESS=zeebe:1"}, `RETRY_ZEEBE_ADDRESS is not a setting; did you mean ZEEBE_ADDRESS?`},
-		{"a service link of Kubernetes", []string{"RETRY_WORKER_PORT_8080_TCP=tcp://10.0.0.1:8080"}, `RETRY_WORKER_PORT_8080_TCP is not a setting; if Kubernetes set it for a service called retry..., set enableServiceLinks: false on the pod`},
-	})
-}
-
-func TestALongValueIsCutInTheMessage(t *testing.T) {
-	t.Parallel()
-	got := faults(t, "RETRY_LOG_LEVEL="+strings.Repeat("ã", 500))
-	if len(got) != 1 || len(got[0]) > 200 || !strings.Contains(got[0], `ã..."`) {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestServingOtherHostsNeedsATokenOrACertificate(t *testing.T) {
-	t.Parallel()
-	missing := filepath.Join(t.TempDir(), "missing.pem")
-	certificate, key := certtest.Files(t)
+	dir := filepath.Join(t.TempDir(), "missing")
+	const types, store = "; allowed: TYPE=POLICY,TYPE=POLICY", "RETRY_DATABASE_URL is not sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE; a PATH holds no @, ? or #"
+	const certificate, key = "RETRY_HTTP_TLS_CERTIFICATE_PATH", "RETRY_HTTP_TLS_KEY_PATH"
 	_, otherKey := certtest.Files(t)
-	exposed := func(address string) string {
-		return `RETRY_HTTP_ADDRESS is "` + address + `", which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS ` +
-			`with RETRY_HTTP_TLS_CERTIFICATE_PATH and RETRY_HTTP_TLS_KEY_PATH, or use a loopback address such as 127.0.0.1:8080`
+	good, _ := certtest.Files(t)
+	for setting, want := range map[string]string{
+		"RETRY_MAX_JOBS_ACTIVE=0":                             `RETRY_MAX_JOBS_ACTIVE is "0"; allowed: 1 to 1000`,
+		"RETRY_MAX_JOBS_ACTIVE= 50":                           `RETRY_MAX_JOBS_ACTIVE holds a character that cannot be printed, or begins or ends with white space`,
+		"RETRY_JOB_TIMEOUT=999ms":                             `RETRY_JOB_TIMEOUT is "999ms"; allowed: 1s to 1h`,
+		"RETRY_SHUTDOWN_TIMEOUT=-1s":                          `RETRY_SHUTDOWN_TIMEOUT is "-1s"; allowed: 1s to 10m`,
+		"RETRY_MAX_CLOCK_SKEW=59m":                            `RETRY_MAX_CLOCK_SKEW is "59m0s"; allowed: 1h to 87600h`,
+		"RETRY_AUDIT_RETENTION_YEARS=5y":                      `RETRY_AUDIT_RETENTION_YEARS is "5y"; allowed: 1 to 1000`,
+		"RETRY_JOB_TYPES=analyze-retry":                       `RETRY_JOB_TYPES is "analyze-retry"` + types,
+		"RETRY_JOB_TYPES=a=tiss,a=smtp":                       `RETRY_JOB_TYPES is "a=tiss,a=smtp"` + types,
+		"RETRY_JOB_TYPES=record-retry-outcome=tiss":           `RETRY_JOB_TYPES is "record-retry-outcome=tiss"` + types,
+		"RETRY_OPERATOR=maria\nsilva":                         `RETRY_OPERATOR holds a character that cannot be printed, or begins or ends with white space`,
+		"RETRY_OPERATOR=" + strings.Repeat("ã", 129):          `RETRY_OPERATOR is "` + strings.Repeat("ã", 100) + `"; allowed: 1 to 128 characters`,
+		"RETRY_TZ=Sao_Paulo":                                  `RETRY_TZ is "Sao_Paulo"; allowed: an IANA time zone`,
+		"RETRY_LANG=fr":                                       `RETRY_LANG is "fr"; allowed: pt-BR or en`,
+		"RETRY_MAX_RETRIES=0":                                 `RETRY_MAX_RETRIES is "0"; allowed: 1 to 1000`,
+		"RETRY_DATABASE_URL=/x/a.db":                          `RETRY_DATABASE_URL: write sqlite:///x/a.db`,
+		"RETRY_DATABASE_URL=a.db":                             `RETRY_DATABASE_URL: write sqlite://a.db`,
+		"RETRY_DATABASE_URL=sqlite://" + dir + "/a.db":        `RETRY_DATABASE_URL: directory ` + dir + ` is not there`,
+		"RETRY_DATABASE_URL=host=h user=u password=pw":        store,
+		"RETRY_DATABASE_URL=sqlite://":                        store,
+		"RETRY_DATABASE_URL=sqlite://u:pw@h/db":               store,
+		"RETRY_HTTP_ADDRESS=8080":                             `RETRY_HTTP_ADDRESS is "8080"; allowed: host:port or :port`,
+		"RETRY_HTTP_TOKEN=0123456789abcde":                    `RETRY_HTTP_TOKEN is "***"; allowed: 16 to 1000 characters`,
+		certificate + "=" + good:                              certificate + " and " + key + ` are no certificate and its key: open : no such file or directory`,
+		certificate + "=" + good + " " + key + "=" + otherKey: certificate + " and " + key + ` are no certificate and its key: tls: private key does not match public key`,
+		"RETRY_HTTP_ADDRESS=:8080": `RETRY_HTTP_ADDRESS is ":8080", which other hosts can reach; set RETRY_HTTP_TOKEN or RETRY_HTTP_TOKEN_FILE, or serve TLS ` +
+			`with ` + certificate + ` and ` + key + `, or use a loopback address such as 127.0.0.1:8080`,
+		"RETRY_HTTP_ADDRESS=:8080 RETRY_HTTP_TOKEN=0123456789abcdef": "",
+		"RETRY_ZEEBE_ADDRESS=zeebe:1":                                `RETRY_ZEEBE_ADDRESS is not a setting; did you mean ZEEBE_ADDRESS?`,
+	} {
+		settings := []string{setting}
+		if name, rest, two := strings.Cut(setting, " RETRY_HTTP_T"); two {
+			settings = []string{name, "RETRY_HTTP_T" + rest}
+		}
+		check.Same(t, want, strings.Join(faults(t, settings...), "\n"), "faults of %q", setting)
 	}
-	const badToken = `RETRY_HTTP_TOKEN is too short, or no text for a header; allowed: 16 or more printable ASCII characters without blanks (openssl rand -hex 32)`
-	checkFaults(t, []faultCase{
-		{"metrics for everybody", []string{"RETRY_HTTP_ADDRESS=:8080"}, exposed(":8080")},
-		{"metrics for everybody with a token", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN=0123456789abcdef"}, ""},
-		{"metrics for everybody by TLS", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + key}, ""},
-		{"a token that can be guessed", []string{"RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN=0123456789abcde"}, badToken},
-		{"a certificate to serve without its key", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate}, `RETRY_HTTP_TLS_KEY_PATH is missing; RETRY_HTTP_TLS_CERTIFICATE_PATH needs it`},
-		{"a certificate to serve that is not there", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + missing, "RETRY_HTTP_TLS_KEY_PATH=" + key}, `RETRY_HTTP_TLS_CERTIFICATE_PATH is "` + missing + `", which cannot be read: no such file or directory`},
-		{"a key of another certificate", []string{"RETRY_HTTP_TLS_CERTIFICATE_PATH=" + certificate, "RETRY_HTTP_TLS_KEY_PATH=" + otherKey}, `RETRY_HTTP_TLS_CERTIFICATE_PATH and RETRY_HTTP_TLS_KEY_PATH are no certificate and its key: tls: private key does not match public key`},
-	})
+}
+
+func TestAnAliasIsReadAndMustAgreeWithTheName(t *testing.T) {
+	cfg := load(t, "CAMUNDA_TENANT_ID=south", "CAMUNDA_CLIENT_ID=worker", "ZEEBE_CLIENT_ID=worker", "CAMUNDA_CLIENT_SECRET_FILE="+file(t, "s3cret\n"),
+		"CAMUNDA_OAUTH_URL=https://login.example/token", "CAMUNDA_TOKEN_SCOPE=jobs")
+	check.Same(t, []any{"south", "worker", "s3cret", "jobs"}, []any{cfg.Tenant, cfg.ZeebeClientID, string(cfg.ZeebeClientSecret), cfg.ZeebeTokenScope}, "settings")
+	got := faults(t, "RETRY_TENANT=north", "CAMUNDA_TENANT_ID=south")
+	check.Same(t, []string{"RETRY_TENANT and CAMUNDA_TENANT_ID have different values; remove one of the two"}, got, "faults")
+}
+
+func TestLoadingLeavesTheEnvironmentAsItWas(t *testing.T) {
+	settings := []string{"CAMUNDA_TENANT_ID=south", "RETRY_HTTP_TOKEN_FILE=" + file(t, "0123456789abcdef"), "RETRY_JOB_TIMEOUT=10", "RETRY_NONE=x"}
+	want := faults(t, settings...)
+	before := os.Environ()
+	_, _ = config.Load("")
+	after := os.Environ()
+	slices.Sort(before)
+	slices.Sort(after)
+	check.Same(t, before, after, "environment")
+	check.Same(t, 2, len(want), "faults")
+}
+
+func TestAPartIsReadWhateverIsWrongWithTheRest(t *testing.T) {
+	set(t, "RETRY_LOG_LEVEL=loud", "RETRY_POLICIES_FILE=p.yaml", "RETRY_TZ=UTC", "RETRY_LANG=", "LC_ALL=", "LC_MESSAGES=", "LANG=pt_BR.UTF-8")
+	policies, err := config.Part[config.Policies]()
+	check.Must(t, err)
+	people, err := config.ForPeople()
+	check.Must(t, err)
+	check.Same(t, []any{"p.yaml", "pt-BR", "UTC"}, []any{policies.PoliciesFile, string(people.Lang), people.TZ.String()}, "settings")
 }

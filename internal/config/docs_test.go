@@ -2,12 +2,12 @@ package config_test
 
 import (
 	"flag"
-	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -19,26 +19,19 @@ const (
 	document = "../../docs/configuration.md"
 	begin    = "<!-- settings: made by `go test ./internal/config -update` from the tags in internal/config/config.go -->\n"
 	end      = "<!-- end of settings -->\n"
+	row      = "{{range .}}| `{{usage_key .}}` | {{with usage_default .}}`{{.}}`{{end}} | {{.Tags.Get \"want\"}} | {{usage_description .}} |\n{{end}}"
 )
 
-func table() string {
+// tables are the settings, and their other names.
+func tables(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
-	b.WriteString("\n| name | default | allowed | meaning | other names |\n|---|---|---|---|---|\n")
-	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;")
-	for _, d := range config.Docs() {
-		def := "none"
-		if d.Default != "" {
-			def = "`" + d.Default + "`"
-		}
-		name := "`" + d.Name + "`"
-		if d.File != "" {
-			name += " or `" + d.File + "`"
-		}
-		others := ""
-		if len(d.Aliases) > 0 {
-			others = "`" + strings.Join(d.Aliases, "` `") + "`"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, def, cell.Replace(d.Allowed), cell.Replace(d.Meaning), others)
+	b.WriteString("\n| name | default | allowed | meaning |\n|---|---|---|---|\n")
+	check.Must(t, config.Usage(&b, row))
+	b.WriteString("\n| other name | of |\n|---|---|\n")
+	others := config.Aliases
+	for _, alias := range slices.Sorted(maps.Keys(others)) {
+		b.WriteString("| `" + alias + "` | `" + others[alias] + "` |\n")
 	}
 	return b.String() + "\n"
 }
@@ -52,10 +45,19 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 		t.Fatalf("%s has lost the marks around its table:\n%s%s", document, begin, end)
 	}
 	if *update {
-		check.Must(t, os.WriteFile(document, []byte(before+begin+table()+end+after), 0o600))
+		check.Must(t, os.WriteFile(document, []byte(before+begin+tables(t)+end+after), 0o600))
 		return
 	}
-	if diff := cmp.Diff(table(), got); diff != "" {
-		t.Errorf("%s is stale (-want +got); run go test ./internal/config -update:\n%s", document, diff)
+	check.Same(t, tables(t), got, "%s, which go test ./internal/config -update rewrites", document)
+}
+
+func TestEverySettingIsExplainedInALine(t *testing.T) {
+	var b strings.Builder
+	check.Must(t, config.Usage(&b, "{{range .}}{{usage_key .}}\t{{usage_description .}}\n{{end}}"))
+	for line := range strings.Lines(b.String()) {
+		name, about, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if n := utf8.RuneCountInString(about); n < 10 || n > 120 {
+			t.Errorf("%s is explained in %d characters: %s", name, n, about)
+		}
 	}
 }

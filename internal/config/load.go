@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kelseyhightower/envconfig"
 
@@ -18,247 +23,325 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Environment holds the variables of an environment by their names. An empty variable counts as unset, because that is what
-// `NAME=${NAME}` in a compose file becomes when nobody set it.
-type Environment map[string]string
-
-// Process returns the environment of this process.
-func Process() Environment { return NewEnvironment(os.Environ()) }
-
-// NewEnvironment returns the environment of a list of NAME=VALUE, the form of [os.Environ]. The last value of a name counts.
-func NewEnvironment(variables []string) Environment {
-	e := Environment{}
-	for _, entry := range variables {
-		if name, value, _ := strings.Cut(entry, "="); name != "" { // Windows has entries such as =C:=C:\dir
-			e[name] = value
-		}
-	}
-	return e
-}
-
-// PoliciesFile returns the setting of the policies file alone, for commands that use no other setting.
-func (e Environment) PoliciesFile() string { return e["RETRY_POLICIES_FILE"] }
-
-// Language returns the language of texts that a command prints: RETRY_LANG, else that of the locale. Its error is the
-// [FaultsError] of RETRY_LANG.
-func (e Environment) Language() (text.Language, error) {
-	const name = "RETRY_LANG"
-	if s := e[name]; s != "" {
-		language, err := text.ParseLanguage(s)
-		if err != nil {
-			f := newFaults()
-			f.addValue(name, s)
-			return "", FaultsError(f.texts)
-		}
-		return language, nil
-	}
-	return text.OfLocale(cmp.Or(e["LC_ALL"], e["LC_MESSAGES"], e["LANG"])), nil
-}
-
-// FaultsError is every fault of a configuration, one text for each.
+// FaultsError is every fault of the settings, one text for each.
 type FaultsError []string
 
 // Error lists the faults, one a line.
 func (e FaultsError) Error() string { return strings.Join(e, "\n") }
 
-// Load reads the settings from an environment, and secrets from the files that it names. Its error is a [FaultsError] with
-// every fault there is, not only the first.
-func Load(e Environment) (Config, error) { return LoadWithCredentials(e, "") }
+// Load reads the settings from the environment, what that leaves unset from a credentials file (none if its
+// path is empty), and secrets from the files that NAME_FILE names. Its error is a [FaultsError] with all
+// faults.
+func Load(credentials string) (Config, error) {
+	c := Config{sources: map[string]string{}}
+	l := begin(&c)
+	defer l.end()
+	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+		l.rename(alias, aliases[alias], "")
+		l.rename(alias, aliases[alias], fileSuffix)
+	}
+	l.readFiles()
+	l.readCredentials(credentials)
+	l.process(prefix, &c.Worker)
+	l.process("", &c.Cluster)
+	l.check()
+	l.unknown()
+	if err := l.err(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
 
-// load fills one field from its variable or an alias, from the file that another variable names, or with its default.
-func (c *Config) load(l layers, field reflect.StructField, into any, f *faults) {
-	name := field.Tag.Get("envconfig")
-	found := c.find(l, field, f)
-	if f.seen[name] {
-		return
+// Part reads some of the settings only, whatever is wrong with the others. Its error is a [FaultsError].
+func Part[P People | Policies]() (part P, err error) {
+	l := begin(&Config{sources: map[string]string{}})
+	defer l.end()
+	l.process(prefix, &part)
+	return part, l.err()
+}
+
+// ForPeople returns the settings of what commands print. Where RETRY_LANG is unset the language is that of
+// the locale.
+func ForPeople() (People, error) {
+	people, err := Part[People]()
+	if os.Getenv(prefix+"_LANG") == "" {
+		people.Lang = text.OfLocale(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
 	}
-	s := field.Tag.Get("default")
-	if len(found) > 0 {
-		s, c.origins[name] = found[0].text, found[0].origin
-		f.variables[name] = found[0].variable
-	}
-	for _, other := range found {
-		if other.text != s {
-			f.addOf(name, l.where(found[0].variable), "and %s have different values; remove one of the two", l.where(other.variable))
-			return
+	return people, err
+}
+
+// loader brings the environment into the form that envconfig reads, and puts it back in the end.
+type loader struct {
+	*Config
+	faults FaultsError
+	wrong  map[string]bool   // the settings with a fault: the first one says enough
+	before map[string]string // the variables that were changed
+}
+
+// loading keeps two loaders from changing the environment at once.
+var loading sync.Mutex
+
+// emptySetting is a setting, or what was meant for one, without a value.
+var emptySetting = regexp.MustCompile(`^((?:RETRY|ZEEBE|CAMUNDA)_.*)=$`)
+
+// begin makes the loader of a configuration. A variable that is set but empty counts as unset: that is what
+// NAME=${NAME} in a compose file becomes when nobody set it.
+func begin(c *Config) *loader {
+	loading.Lock()
+	l := &loader{Config: c, wrong: map[string]bool{}, before: map[string]string{}}
+	for _, entry := range os.Environ() {
+		if empty := emptySetting.FindStringSubmatch(entry); empty != nil {
+			l.set(empty[1], "")
 		}
 	}
-	if strings.TrimSpace(s) != s {
-		f.add(name, "has white space around its value; take it away")
-	} else if err := decode(s, into); err != nil {
-		f.addValue(name, s)
+	return l
+}
+
+func (l *loader) end() {
+	for name, value := range l.before {
+		_ = put(name, value) // it was there before
+	}
+	loading.Unlock()
+}
+
+func (l *loader) err() error {
+	if len(l.faults) > 0 {
+		return l.faults
+	}
+	return nil
+}
+
+// set gives a variable a value until the loader ends.
+func (l *loader) set(name, value string) {
+	if _, changed := l.before[name]; !changed {
+		l.before[name] = os.Getenv(name)
+	}
+	if err := put(name, value); err != nil { // a file held what no variable can
+		l.fault(name, "is no text")
 	}
 }
 
-// value is what a variable sets.
-type value struct {
-	text string
-	origin
-}
-
-// find returns what is set by the names of a setting, the canonical name first.
-func (c *Config) find(l layers, field reflect.StructField, f *faults) (found []value) {
-	name := field.Tag.Get("envconfig")
-	for _, variable := range append([]string{name}, aliases(field)...) {
-		s, path := l.get(variable), ""
-		if fileVariable(field) != "" {
-			path = l.get(variable + fileSuffix)
-		}
-		switch {
-		case s != "" && path != "":
-			f.addOf(name, l.where(variable), "and %s are both set; remove one of the two", l.where(variable+fileSuffix))
-		case path != "":
-			variable += fileSuffix
-			content, mode, err := readSecret(path)
-			if err != nil {
-				f.addOf(name, variable, "names a file that cannot be used: %v", err)
-				continue
-			}
-			found = append(found, value{content, origin{FromFile, variable}})
-			c.warnExposed(variable, path, mode)
-		case s != "":
-			found = append(found, value{s, origin{l.source(variable), variable}})
-		}
+// put sets a variable, or takes it away if the value is empty.
+func put(name, value string) error {
+	if value == "" {
+		return os.Unsetenv(name)
 	}
-	return found
+	return os.Setenv(name, value)
 }
 
-// decode reads the text of a setting into its field. Only texts have no default, so that no other type gets an empty one.
-func decode(s string, into any) (err error) {
-	switch into := into.(type) {
-	case envconfig.Decoder:
-		return into.Decode(s)
-	case *string:
-		*into = s
-	case *Secret:
-		*into = Secret(s)
-	case *URL:
-		*into = URL(s)
-	case *bool:
-		*into, err = strconv.ParseBool(s)
-	case *int:
-		*into, err = strconv.Atoi(s)
-	case *time.Duration:
-		*into, err = time.ParseDuration(s)
+// fault reports a fault of a setting.
+func (l *loader) fault(name, format string, args ...any) {
+	if !l.wrong[name] {
+		l.faults = append(l.faults, name+" "+fmt.Sprintf(format, args...))
+	}
+	l.wrong[name] = true
+}
+
+func (l *loader) warn(format string, args ...any) {
+	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
+}
+
+// rename gives a setting the value of its alias. Of several addresses one counts; elsewhere two values are a
+// fault.
+func (l *loader) rename(alias, name, suffix string) {
+	switch value, other := address(alias, os.Getenv(alias+suffix)), os.Getenv(name+suffix); {
+	case value == "" || value == other:
+	case strings.Contains(alias, "_REST") && !strings.HasPrefix(value, "http"):
+		l.fault(alias, "does not begin with http:// or https://")
+	case other == "":
+		l.set(name+suffix, value)
+	case name == clusterAddress:
+		l.warn("%s is not used, as another address is set too", alias)
 	default:
-		panic(fmt.Sprintf("a setting of type %T", into))
+		l.fault(name, "and %s have different values; remove one of the two", alias+suffix)
 	}
-	return err
 }
 
-// fields are the settings among the fields of Config, in order.
-func fields() []reflect.StructField {
-	all := reflect.VisibleFields(reflect.TypeFor[Config]())
-	return slices.DeleteFunc(all, func(f reflect.StructField) bool { return !f.IsExported() })
-}
-
-// faults collects fault texts, at most one for each setting: the first says enough.
-type faults struct {
-	texts     []string
-	seen      map[string]bool
-	variables map[string]string // by which of its names a setting is set
-}
-
-func newFaults() *faults { return &faults{seen: map[string]bool{}, variables: map[string]string{}} }
-
-// add reports a fault of a setting, under the name by which it is set.
-func (f *faults) add(name, format string, args ...any) {
-	f.addOf(name, cmp.Or(f.variables[name], name), format, args...)
-}
-
-// addOf reports a fault of a setting that shows in another variable.
-func (f *faults) addOf(name, variable, format string, args ...any) {
-	if f.seen[name] {
-		return
-	}
-	f.seen[name] = true
-	f.texts = append(f.texts, variable+" "+fmt.Sprintf(format, args...))
-}
-
-// addValue reports a value that is not among those that its setting allows.
-func (f *faults) addValue(name, value string) {
-	f.add(name, "is %q; allowed: %s", shortened(value), allowed(name))
-}
-
-// shortened returns a value as long as a fault may repeat it.
-func shortened(value string) string {
-	const longest = 100
-	if len(value) > longest {
-		value = strings.ToValidUTF8(value[:longest], "") + "..."
+// address returns an address as ZEEBE_ADDRESS has it: in the aliases for gRPC, http and https mean gRPC too.
+func address(alias, value string) string {
+	if strings.Contains(alias, "GRPC") && strings.HasPrefix(value, "http") {
+		return "grpc" + strings.TrimPrefix(value, "http")
 	}
 	return value
 }
 
-// require reports a value unless it is allowed.
-func (f *faults) require(ok bool, name string, value any) {
-	if !ok {
-		f.addValue(name, fmt.Sprint(value))
-	}
-}
-
-// allowed returns what a setting may hold.
-func allowed(name string) string {
-	for _, field := range fields() {
-		if field.Tag.Get("envconfig") == name {
-			return field.Tag.Get("allowed")
-		}
-	}
-	return ""
-}
+// fileSuffix is how the variable ends that names the file of a secret.
+const fileSuffix = "_FILE"
 
 // largestSecret is far above a URL or a secret, in bytes; a larger file is another one than was meant.
 const largestSecret = 64 << 10
 
-// fileVariable returns the variable that names a file with the value of a setting: NAME_FILE for those that hold a secret, ""
-// for the others.
-func fileVariable(field reflect.StructField) string {
-	if field.Type == reflect.TypeFor[Secret]() || field.Type == reflect.TypeFor[URL]() {
-		return field.Tag.Get("envconfig") + fileSuffix
+// readFiles reads each secret whose NAME_FILE is set. No fault holds the path: it may be the secret, by
+// mistake.
+func (l *loader) readFiles() {
+	for _, s := range l.Settings() {
+		file := s.Name + fileSuffix
+		path := os.Getenv(file)
+		if !s.secret || path == "" {
+			continue
+		}
+		if os.Getenv(s.Name) != "" {
+			l.fault(s.Name, "and %s are both set; remove one of the two", file)
+		} else if content, ok := l.read(file, path); ok {
+			l.sources[s.Name] = "file"
+			l.set(s.Name, strings.TrimSuffix(strings.TrimSuffix(content, "\n"), "\r"))
+		}
+		l.wrong[s.Name] = l.wrong[s.Name] || l.wrong[file]
+		l.set(file, "")
 	}
-	return ""
 }
 
-// fileSuffix is what the name of a variable ends in that holds a file's path.
-const fileSuffix = "_FILE"
-
-// aliases returns the other names of a setting.
-func aliases(field reflect.StructField) []string { return strings.Fields(field.Tag.Get("aliases")) }
-
-// readSecret returns what a file holds, without the line break at its end, and its mode. Its errors name neither the path,
-// which may be the secret itself by mistake, nor what the file holds.
-func readSecret(path string) (string, fs.FileMode, error) {
-	content, mode, err := readfile.Read(path, largestSecret)
+// read reads a file with secrets, and warns of one that is open to others: it may be on a mount whose modes
+// cannot be changed.
+func (l *loader) read(what, path string) (content string, ok bool) {
+	b, mode, err := readfile.Read(path, largestSecret)
+	if fault, is := errors.AsType[*fs.PathError](err); is {
+		err = fault.Err
+	} else if len(b) == 0 {
+		err = errors.New("it is empty")
+	}
 	if err != nil {
-		return "", 0, withoutPath(err)
+		l.fault(what, "names a file that cannot be used: %v", err)
+	} else {
+		l.warnExposed(what, path, mode)
 	}
-	s := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
-	switch {
-	case s == "":
-		return "", 0, errors.New("it is empty")
-	case strings.ContainsAny(s, "\r\n\x00"):
-		return "", 0, errors.New("it holds more than one line, or is no text")
-	}
-	return s, mode, nil
+	return string(b), err == nil
 }
 
-func withoutPath(err error) error {
-	if fault, ok := errors.AsType[*fs.PathError](err); ok {
-		return fault.Err
-	}
-	return err
-}
-
-// warnExposed warns of a file with a secret that others than its owner and group can read, or its group can change. It is
-// no fault: the file may be on a mount whose modes cannot be changed here.
-func (c *Config) warnExposed(what, path string, mode fs.FileMode) {
-	if err := readfile.CheckMode(path, mode); err != nil {
-		c.warnings = append(c.warnings, what+": "+err.Error())
+func (l *loader) warnExposed(what, path string, mode fs.FileMode) {
+	if readfile.Exposed(mode) {
+		l.warn("%s: the file has mode %04o, so that not only its owner and group can read it, "+
+			"or its group can change it; run: chmod g-w,o= %s", what, mode.Perm(), path)
 	}
 }
 
-// warnExposedKey does so for the file of a key, if there is one.
-func (c *Config) warnExposedKey(name, path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		c.warnExposed(name, path, info.Mode())
+// CredentialsFlag is the flag of the commands that takes the credentials file's path.
+const CredentialsFlag = "credentials"
+
+// credentialLine is a line of a credentials file. A shell would read each of these values as it is.
+var credentialLine = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?((?:ZEEBE|CAMUNDA)_[A-Z0-9_]+)=` +
+	`(?:'([^'\n]*)'|"([^"$\x60\\\n]*)"|([^\s'"$\x60\\]*))[ \t\r]*$`)
+
+// readCredentials sets what the environment leaves unset from a file as Camunda's console has it to download.
+// No shell runs it.
+func (l *loader) readCredentials(path string) {
+	const flag = "--" + CredentialsFlag
+	if path == "" {
+		return
 	}
+	content, ok := l.read(flag, path)
+	lines := credentialLine.FindAllStringSubmatch(content, -1)
+	if ok && lines == nil {
+		l.fault(flag, "names a file without a line such as export ZEEBE_CLIENT_ID='...'")
+	}
+	for _, parts := range lines {
+		name := cmp.Or(aliases[parts[1]], parts[1])
+		if os.Getenv(name) == "" {
+			l.set(name, address(parts[1], parts[2]+parts[3]+parts[4]))
+			l.sources[name] = "file"
+		}
+	}
+}
+
+// process fills a struct until no fault is left: envconfig stops at the first, which is then noted and its
+// variable unset.
+func (l *loader) process(prefix string, spec any) {
+	wants := map[string]string{}
+	for _, s := range listOf(prefix, spec) {
+		wants[s.Name] = s.want
+		value := os.Getenv(s.Name)
+		if value != "" {
+			l.sources[s.Name] = cmp.Or(l.sources[s.Name], "env")
+		}
+		if strings.TrimSpace(value) != value || strings.ContainsFunc(value, unprintable) {
+			l.fault(s.Name, "holds a character that cannot be printed, or begins or ends with white space")
+		}
+		if l.wrong[s.Name] {
+			l.set(s.Name, "")
+		}
+	}
+	for {
+		fault, is := errors.AsType[*envconfig.ParseError](envconfig.Process(prefix, spec))
+		if !is {
+			break
+		}
+		l.fault(fault.KeyName, "is %.100q; allowed: %s", fault.Value, wants[fault.KeyName])
+		l.set(fault.KeyName, "")
+	}
+	for _, s := range listOf(prefix, spec) {
+		if os.Getenv(s.Name) != "" && !s.meets {
+			l.fault(s.Name, "is %.100q; allowed: %s", s.Value, s.want)
+			l.set(s.Name, "")
+		}
+	}
+	reflect.ValueOf(spec).Elem().SetZero() // without what was wrong
+	_ = envconfig.Process(prefix, spec)
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// choice is a list of words, such as "debug, info, warn or error".
+var choice = regexp.MustCompile(`^[\w-]+(?:, [\w-]+)* or [\w-]+$`)
+
+// meets reports whether a value is what the tag want says: one of some words, "1s to 1h", "1 to 128
+// characters". Any other text is for people.
+func meets(value any, want string) bool {
+	var n time.Duration // for a number and a length as well
+	switch v := value.(type) {
+	case string:
+		if choice.MatchString(want) {
+			return slices.Contains(regexp.MustCompile(`, | or `).Split(want, -1), v)
+		}
+		n = time.Duration(utf8.RuneCountInString(v))
+	case Secret:
+		n = time.Duration(len(v))
+	case int:
+		n = time.Duration(v)
+	case time.Duration:
+		n = v
+	}
+	var least, most string
+	if found, _ := fmt.Sscanf(want, "%s to %s", &least, &most); found < 2 {
+		return true
+	}
+	return n >= bound(least) && n <= bound(most)
+}
+
+func bound(s string) time.Duration {
+	if n, err := strconv.Atoi(s); err == nil {
+		return time.Duration(n)
+	}
+	d, _ := time.ParseDuration(s) // a test sees that the tags are right
+	return d
+}
+
+// unknown reports each name that begins with RETRY_ and is no setting, because a misspelt one would leave its
+// default in place without a word.
+func (l *loader) unknown() {
+	var known, found []string
+	for _, s := range l.Settings() {
+		known = append(known, s.Name)
+		if s.secret {
+			known = append(known, s.Name+fileSuffix)
+		}
+	}
+	for {
+		err := envconfig.CheckDisallowed(prefix, &Worker{})
+		if err == nil {
+			break
+		}
+		name := strings.TrimPrefix(err.Error(), "unknown environment variable ")
+		fault := name + " is not a setting"
+		closest := text.Nearest(name, known)
+		if own := strings.TrimPrefix(name, prefix+"_"); slices.Contains(known, own) {
+			closest = own
+		}
+		if closest != "" {
+			fault += "; did you mean " + closest + "?"
+		}
+		found = append(found, fault)
+		l.set(name, "")
+	}
+	slices.Sort(found)
+	l.faults = append(l.faults, found...)
 }

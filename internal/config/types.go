@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"hospital.example/analyze-retry/internal/connurl"
 )
@@ -39,9 +40,10 @@ func formatMasked(f fmt.State, verb rune, text string) {
 // URL is a URL whose password no formatting, logging or encoding shows. Convert it with string() to use it.
 type URL string
 
-// String returns the URL with *** in place of a password, and only *** where it cannot be told where the password is.
+// String returns the URL with *** in place of a password, and only *** where it cannot be told where the
+// password is.
 func (u URL) String() string {
-	if u == "" || u.Scheme() == "sqlite" {
+	if u == "" || strings.HasPrefix(string(u), "sqlite://") {
 		return string(u)
 	}
 	parts, err := connurl.Parse(string(u))
@@ -57,56 +59,16 @@ func (u URL) Format(f fmt.State, verb rune) { formatMasked(f, verb, u.String()) 
 // MarshalText returns String, for JSON, YAML and zap.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// Scheme returns the URL's scheme, empty where it has none.
-func (u URL) Scheme() string {
-	if scheme, _, found := strings.Cut(string(u), "://"); found {
-		return scheme
-	}
-	return ""
-}
-
-// Months is a span of calendar months, written as years (5y) or months (18m), or unlimited.
-type Months int
-
-// Unlimited is longer than any record is old. mostMonths is the longest span that can be given as a number.
-const (
-	Unlimited  Months = 2 * mostMonths
-	mostMonths        = 50 * 12
-)
+// Zone is a time zone by its IANA name; the zero value is UTC.
+type Zone struct{ *time.Location }
 
 // Decode implements [envconfig.Decoder].
-func (m *Months) Decode(value string) error {
-	if value == "unlimited" {
-		*m = Unlimited
-		return nil
+func (z *Zone) Decode(name string) (err error) {
+	z.Location, err = time.LoadLocation(name)
+	if name == "Local" {
+		err = errors.New("no zone of its own")
 	}
-	unit := 1
-	digits, years := strings.CutSuffix(value, "y")
-	if years {
-		unit = 12
-	} else if digits, _ = strings.CutSuffix(value, "m"); digits == value {
-		return errors.New("no unit")
-	}
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil {
-		return err
-	}
-	if n < 1 || int(n)*unit > mostMonths {
-		return errors.New("out of range")
-	}
-	*m = Months(int(n) * unit)
-	return nil
-}
-
-// String returns whole years as years.
-func (m Months) String() string {
-	if m == Unlimited {
-		return "unlimited"
-	}
-	if m%12 == 0 {
-		return strconv.Itoa(int(m/12)) + "y"
-	}
-	return strconv.Itoa(int(m)) + "m"
+	return err
 }
 
 // JobType is a job type that is worked, with the policy of tasks that name none.
@@ -118,20 +80,17 @@ type JobTypes []JobType
 // outcomeJobType is always worked, and by no policy.
 const outcomeJobType = "record-retry-outcome"
 
-// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas.
+// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once.
 func (t *JobTypes) Decode(value string) error {
 	var read JobTypes
+	seen := map[string]bool{outcomeJobType: true}
 	for one := range strings.SplitSeq(value, ",") {
-		name, policy, found := strings.Cut(strings.TrimSpace(one), "=")
+		name, policy, _ := strings.Cut(one, "=")
 		name, policy = strings.TrimSpace(name), strings.TrimSpace(policy)
-		if !found || name == "" || policy == "" || len(name) > 255 || !printable(name) || name == outcomeJobType {
-			return errors.New("no TYPE=POLICY, or a type that has no policy")
+		if name == "" || policy == "" || seen[name] {
+			return errors.New("no TYPE=POLICY, a type twice, or one that has no policy")
 		}
-		for _, other := range read {
-			if other.Type == name {
-				return errors.New("a type stands twice")
-			}
-		}
+		seen[name] = true
 		read = append(read, JobType{name, policy})
 	}
 	*t = read

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"hospital.example/analyze-retry/internal/readfile"
@@ -19,15 +18,21 @@ const maxFile = 1 << 20
 // Store holds the policies in force and can reload their file. It is safe for concurrent use.
 type Store struct {
 	// needed are names that must always be known.
-	needed  []string
-	file    string
-	current atomic.Pointer[Set]
+	needed   []string
+	file     string
+	override Override
+	current  atomic.Pointer[Set]
 }
 
 // Open reads the policies file. With an empty file name only the built-in policies are known. It fails if the file is missing,
 // has faults ([Faults]), or lacks a needed policy ([ErrMissing]).
 func Open(file string, needed ...string) (*Store, error) {
-	s := &Store{file: file, needed: needed}
+	return OpenWith(Override{}, file, needed...)
+}
+
+// OpenWith does so, and puts numbers in the place of the default policy's. It fails also if they do not fit ([OverrideError]).
+func OpenWith(o Override, file string, needed ...string) (*Store, error) {
+	s := &Store{file: file, needed: needed, override: o}
 	if err := s.Reload(); err != nil {
 		return nil, err
 	}
@@ -41,22 +46,23 @@ func (s *Store) Current() *Set { return s.current.Load() }
 func (s *Store) Reload() error {
 	set := BuiltIns()
 	if s.file != "" {
-		text, _, err := readfile.Read(filepath.Clean(s.file), maxFile)
+		content, _, err := readfile.Read(filepath.Clean(s.file), maxFile)
 		if err != nil {
 			return fmt.Errorf("policies file: %w", err)
 		}
-		if set, err = Parse(s.file, text); err != nil {
+		if set, err = Parse(s.file, content); err != nil {
 			return err
 		}
 	}
-	var missing []error
+	set, wrong := s.override.apply(set)
+	faults := []error{wrong}
 	for _, name := range s.needed {
 		if _, known := set.Get(name); !known {
-			missing = append(missing, fmt.Errorf("%w %s; known are %s", ErrMissing, name, strings.Join(set.Names(), ", ")))
+			faults = append(faults, fmt.Errorf("%w %s: %s", ErrMissing, name, meant(name, set.Names())))
 		}
 	}
-	if missing != nil {
-		return errors.Join(missing...)
+	if err := errors.Join(faults...); err != nil {
+		return err
 	}
 	s.current.Store(set)
 	return nil

@@ -1,5 +1,5 @@
-// Package readfile reads the files that settings name: keys, certificates, secrets, policies. It never waits for a file: a
-// pipe without a writer would hang the start.
+// Package readfile reads the files that settings name: keys, certificates, secrets, policies. It never waits
+// for a file: a pipe without a writer would hang the start.
 package readfile
 
 import (
@@ -15,78 +15,44 @@ import (
 	"syscall"
 )
 
-// MaxPEM is the size in bytes up to which PEM files are read. The authorities that systems trust take about 250 KB.
+// MaxPEM is the size in bytes up to which PEM files are read. The authorities that systems trust take about
+// 250 KB.
 const MaxPEM = 1 << 20
 
-// Read returns the content and the mode of a regular file of at most limit bytes. Symbolic links are followed. What is no
-// regular file is refused without being read. Errors are of type [*fs.PathError] and say what the file is instead.
+// Read returns the content and the mode of a regular file of at most limit bytes. Symbolic links are
+// followed. What is no regular file is refused without being read. Errors are of type [*fs.PathError].
 func Read(path string, limit int64) ([]byte, fs.FileMode, error) {
-	fail := func(err error) ([]byte, fs.FileMode, error) {
-		if fault, ok := errors.AsType[*fs.PathError](err); ok {
-			err = fault.Err
-		}
-		return nil, 0, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	// To open some devices has an effect, so the first look is without opening. The file may be another one by the time it
-	// is opened: O_NONBLOCK keeps a pipe from waiting, and the second look is at what is open.
-	info, err := os.Stat(path)
-	if err == nil {
-		err = regular(info.Mode())
-	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK keeps a pipe from waiting
 	if err != nil {
-		return fail(err)
-	}
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return fail(err)
+		return nil, 0, err
 	}
 	defer file.Close()
-	if info, err = file.Stat(); err == nil {
-		err = regular(info.Mode())
+	fail := func(problem string) ([]byte, fs.FileMode, error) {
+		return nil, 0, &fs.PathError{Op: "open", Path: path, Err: errors.New(problem)}
 	}
+	info, err := file.Stat()
 	if err != nil {
-		return fail(err)
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return fail("it is a " + cmp.Or(kinds[info.Mode().Type()], "special file") + ", not a regular file")
 	}
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
-	switch {
-	case err != nil:
-		return fail(err)
-	case int64(len(content)) > limit:
-		return fail(fmt.Errorf("it is larger than %s", size(limit)))
+	if err != nil {
+		return nil, 0, err
+	}
+	if int64(len(content)) > limit {
+		return fail(fmt.Sprintf("it is larger than %d KiB", limit>>10))
 	}
 	return content, info.Mode(), nil
 }
 
-// Exposed reports whether a file with this mode is open to users other than its owner and group, or lets its group change
-// it. Its group may read it: that is how Kubernetes mounts a Secret for a container that is not root. Windows has no such
-// modes.
+var kinds = map[fs.FileMode]string{fs.ModeDir: "directory", fs.ModeNamedPipe: "pipe"}
+
+// Exposed reports whether a file with this mode is open to users other than its owner and group, or lets its
+// group change it. Its group may read it: that is how Kubernetes mounts a Secret for a container that is not
+// root. Windows has no such modes.
 func Exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.Perm()&0o027 != 0 }
-
-// CheckMode returns an error with what to do about a file that is [Exposed], nil for another one.
-func CheckMode(path string, mode fs.FileMode) error {
-	if !Exposed(mode) {
-		return nil
-	}
-	return fmt.Errorf("the file has mode %04o, so that not only its owner and group can read it, or its group can change it; run: chmod g-w,o= %s", mode.Perm(), path)
-}
-
-var kinds = map[fs.FileMode]string{
-	fs.ModeDir: "directory", fs.ModeNamedPipe: "pipe", fs.ModeSocket: "socket", fs.ModeDevice: "device", fs.ModeDevice | fs.ModeCharDevice: "device",
-}
-
-func regular(mode fs.FileMode) error {
-	if mode.IsRegular() {
-		return nil
-	}
-	return fmt.Errorf("it is a %s, not a regular file", cmp.Or(kinds[mode.Type()], "special file"))
-}
-
-func size(limit int64) string {
-	if limit%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", limit>>20)
-	}
-	return fmt.Sprintf("%d KiB", limit>>10)
-}
 
 // Pair reads a certificate and its key, both PEM, as tls.LoadX509KeyPair does.
 func Pair(certificatePath, keyPath string) (tls.Certificate, error) {

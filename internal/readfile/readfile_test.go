@@ -29,11 +29,11 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		at("link"):         "",
 		at("pipe"):         "it is a pipe, not a regular file",
 		at("link to pipe"): "it is a pipe, not a regular file",
-		at("socket"):       "it is a socket, not a regular file",
+		at("socket"):       "no such device or address",
 		at("dir"):          "it is a directory, not a regular file",
 		at("none"):         "no such file or directory",
 		at("loop"):         "too many levels of symbolic links",
-		"/dev/zero":        "it is a device, not a regular file",
+		"/dev/zero":        "it is a special file, not a regular file",
 		"a\x00b":           "invalid argument",
 	} {
 		content, mode, err := readfile.Read(path, 10)
@@ -89,7 +89,7 @@ func TestAnOpenPipeIsNotWaitedFor(t *testing.T) {
 
 func TestTheSizeIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	for size, want := range map[int]string{1 << 20: "", 1<<20 + 1: "it is larger than 1 MiB"} {
+	for size, want := range map[int]string{1 << 20: "", 1<<20 + 1: "it is larger than 1024 KiB"} {
 		check.Must(t, os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600))
 		content, _, err := readfile.Read(path, readfile.MaxPEM)
 		if want == "" && (err != nil || len(content) != size) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

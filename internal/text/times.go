@@ -14,11 +14,7 @@ var layouts = map[Language]struct{ second, millis, minute, clock, day string }{
 
 // Zone returns a line that names the zone of the times. An output with times has it once.
 func (p *Printer) Zone() string {
-	name := p.zone.String()
-	if name == "Local" { // a system that does not name its zone
-		name = time.Now().Format("UTC-07:00")
-	}
-	return p.Sprintf("Times: %s", name) + "\n"
+	return p.Sprintf("Times: %s", p.zone) + "\n"
 }
 
 // Location returns the zone of the times.

@@ -67,18 +67,14 @@ func parse(raw string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	query, err := u.Parameters()
-	if err != nil {
-		return nil, err
-	}
 	if ports[u.Scheme] == "" || len(u.Hosts) == 0 {
 		return nil, errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host")
 	}
 	p := &place{scheme: u.Scheme, query: map[string]string{}}
 	p.user, p.password = u.Login()
 	p.path, _ = url.PathUnescape(strings.TrimPrefix(u.Path, "/")) // Parse has checked the escapes
-	for _, pair := range query {
-		p.query[pair[0]] = pair[1]
+	for name, values := range u.Query() {
+		p.query[name] = values[0]
 	}
 	plain := false
 	for _, host := range u.Hosts {

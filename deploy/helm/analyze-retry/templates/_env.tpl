@@ -12,7 +12,7 @@
 - {name: RETRY_MAX_JOBS_ACTIVE, value: {{ int .Values.worker.maxJobsActive | quote }}}
 - {name: RETRY_JOB_TIMEOUT, value: {{ int .Values.worker.jobTimeoutSeconds }}s}
 - {name: RETRY_SHUTDOWN_TIMEOUT, value: {{ int .Values.worker.shutdownTimeoutSeconds }}s}
-- {name: RETRY_AUDIT_RETENTION, value: {{ .Values.worker.auditRetention | quote }}}
+- {name: RETRY_AUDIT_RETENTION_YEARS, value: {{ int .Values.worker.auditRetentionYears | quote }}}
 - {name: RETRY_LOG_LEVEL, value: {{ .Values.worker.logLevel }}}
 {{- if .Values.worker.policies }}
 - {name: RETRY_POLICIES_FILE, value: /etc/analyze-retry/policies/policies.yaml}

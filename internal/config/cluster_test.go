@@ -1,0 +1,144 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func TestTheAddressPicksTheTransport(t *testing.T) {
+	for _, test := range []struct{ settings, want, transport string }{
+		{"ZEEBE_ADDRESS=zeebe:443", "grpcs://zeebe:443", "gRPC over TLS"},
+		{"ZEEBE_ADDRESS=zeebe:26500 ZEEBE_INSECURE_CONNECTION=true", "grpc://zeebe:26500", "gRPC over plaintext"},
+		{"ZEEBE_ADDRESS=grpc://zeebe", "grpc://zeebe:26500", "gRPC over plaintext"},
+		{"ZEEBE_ADDRESS=grpcs://[::1]", "grpcs://[::1]:443", "gRPC over TLS"},
+		{"ZEEBE_ADDRESS=http://camunda:8080", "http://camunda:8080", "REST over plaintext"},
+		{"ZEEBE_ADDRESS=https://camunda.example/orchestration/v2/", "https://camunda.example:443/orchestration", "REST over TLS"},
+		{"ZEEBE_GRPC_ADDRESS=http://zeebe:26500", "grpc://zeebe:26500", "gRPC over plaintext"},
+		{"CAMUNDA_GRPC_ADDRESS=https://zeebe", "grpcs://zeebe:443", "gRPC over TLS"},
+		{"CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b", "https://bru-2.zeebe.camunda.io:443/0a1b", "REST over TLS"},
+	} {
+		cfg := load(t, strings.Fields(test.settings)...)
+		check.Same(t, []string{test.want, test.transport}, []string{cfg.Address().String(), cfg.Address().Transport()}, "address by %s", test.settings)
+		check.Same(t, 0, len(cfg.Warnings()), "warnings by %s", test.settings)
+	}
+	cfg := load(t, "CAMUNDA_GRPC_ADDRESS=http://camunda:26500", "CAMUNDA_REST_ADDRESS=http://camunda:8080")
+	check.Same(t, "grpc://camunda:26500", cfg.Address().String(), "address of two")
+	check.Same(t, []string{"CAMUNDA_REST_ADDRESS is not used, as another address is set too"}, cfg.Warnings(), "warnings")
+}
+
+func TestAnAddressThatIsNone(t *testing.T) {
+	const allowed = "; allowed: host:port, or a URL with grpc://, grpcs://, http:// or https://"
+	for setting, want := range map[string]string{
+		"ZEEBE_ADDRESS=https://me:pw@zeebe.example:443": `ZEEBE_ADDRESS is "***", which is not that of one host, without user and password` + allowed,
+		"ZEEBE_ADDRESS=:26500":                          `ZEEBE_ADDRESS is ":26500", which is not that of one host, without user and password` + allowed,
+		"ZEEBE_ADDRESS=zeebe:0":                         `ZEEBE_ADDRESS is "zeebe:0", which is not that of one host, without user and password` + allowed,
+		"ZEEBE_ADDRESS=dns://zeebe:26500":               `ZEEBE_ADDRESS is "dns://zeebe:26500", which is not that of one host, without user and password` + allowed,
+		"ZEEBE_ADDRESS=grpcs://zeebe/cluster":           `ZEEBE_ADDRESS is "grpcs://zeebe/cluster", which has a path, which gRPC cannot use; REST begins with http:// or https://` + allowed,
+		"CAMUNDA_REST_ADDRESS=zeebe:8080":               `CAMUNDA_REST_ADDRESS does not begin with http:// or https://`,
+	} {
+		check.Same(t, want, strings.Join(faults(t, setting), "\n"), "faults of %s", setting)
+	}
+}
+
+func oauth(more ...string) []string {
+	return append([]string{
+		"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token",
+	}, more...)
+}
+
+func TestTheCredentialsPickTheStrategy(t *testing.T) {
+	basic := []string{"CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=demo"}
+	for want, settings := range map[config.AuthStrategy][]string{config.AuthNone: nil, config.AuthBasic: basic, config.AuthOIDC: oauth()} {
+		cfg := load(t, settings...)
+		check.Same(t, want, cfg.AuthStrategy(), "strategy by %q", settings)
+	}
+	for want, settings := range map[string][]string{
+		"CAMUNDA_BASIC_AUTH_PASSWORD is missing; Basic authentication needs a user name and a password":                 basic[:1],
+		"CAMUNDA_BASIC_AUTH_USERNAME holds a colon":                                                                     {"CAMUNDA_BASIC_AUTH_USERNAME=de:mo", basic[1]},
+		"ZEEBE_CLIENT_ID is for OAuth, and CAMUNDA_BASIC_AUTH_USERNAME for Basic authentication; remove one of the two": oauth(basic...),
+		"ZEEBE_CLIENT_ID is missing; OAuth needs client id, secret, authorization server, and an audience or a scope":   oauth("ZEEBE_CLIENT_ID="),
+	} {
+		check.Same(t, want, strings.Join(faults(t, settings...), "\n"), "faults of %q", settings)
+	}
+}
+
+func TestSecretsGoInPlaintextToThisHostOnlyUnlessThatIsAccepted(t *testing.T) {
+	const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
+	plain := oauth("ZEEBE_ADDRESS=grpc://zeebe:26500", "ZEEBE_AUTHORIZATION_SERVER_URL=http://keycloak:18080/token")
+	const fault = "%s would send credentials in plaintext to %s; use TLS, or " + allow
+	check.Same(t, []string{
+		fmt.Sprintf(fault, "ZEEBE_ADDRESS", "zeebe:26500"),
+		fmt.Sprintf(fault, "ZEEBE_AUTHORIZATION_SERVER_URL", "keycloak:18080"),
+	}, faults(t, plain...), "faults")
+	cfg := load(t, append(plain, allow)...)
+	const warning = "RETRY_ALLOW_INSECURE_TOKEN is true: credentials are sent to %s in plaintext, and every host on the way can read them"
+	check.Same(t, []string{fmt.Sprintf(warning, "zeebe:26500"), fmt.Sprintf(warning, "keycloak:18080")}, cfg.Warnings(), "warnings")
+	load(t, oauth("ZEEBE_ADDRESS=grpc://127.0.0.1:26500", "ZEEBE_AUTHORIZATION_SERVER_URL=http://localhost:18080/token")...)
+	for _, harmless := range [][]string{oauth(allow), {"ZEEBE_ADDRESS=grpc://zeebe:26500", allow}} {
+		cfg := load(t, harmless...)
+		check.Same(t, 0, len(cfg.Warnings()), "warnings of %q", harmless)
+	}
+}
+
+// downloaded is a credentials file as Camunda's console has it to download.
+const downloaded = `export ZEEBE_ADDRESS='0a1b-2c3d.bru-2.zeebe.camunda.io:443'
+export ZEEBE_CLIENT_ID='wor~ker.-_'
+export ZEEBE_CLIENT_SECRET='s3cr~et.-_'
+export ZEEBE_AUTHORIZATION_SERVER_URL='https://login.cloud.camunda.io/oauth/token'
+export ZEEBE_REST_ADDRESS='https://bru-2.zeebe.camunda.io/0a1b-2c3d'
+export ZEEBE_GRPC_ADDRESS='grpcs://0a1b-2c3d.bru-2.zeebe.camunda.io:443'
+export ZEEBE_TOKEN_AUDIENCE='zeebe.camunda.io'
+export CAMUNDA_CLUSTER_ID='0a1b-2c3d'
+export CAMUNDA_CLIENT_ID='wor~ker.-_'
+export CAMUNDA_CLIENT_SECRET='s3cr~et.-_'
+export CAMUNDA_CLUSTER_REGION='bru-2'
+export CAMUNDA_CREDENTIALS_SCOPES='Zeebe,Tasklist'
+export CAMUNDA_TASKLIST_BASE_URL='https://bru-2.tasklist.camunda.io/0a1b-2c3d'
+export CAMUNDA_OAUTH_URL='https://login.cloud.camunda.io/oauth/token'
+export CAMUNDA_CLIENT_MODE='saas'
+`
+
+func TestTheDownloadedCredentialsAreAllThatSaaSNeeds(t *testing.T) {
+	set(t, "RETRY_CLUSTER_NAME=prod")
+	path := file(t, downloaded)
+	cfg, err := config.Load(path)
+	check.Must(t, err)
+	check.Same(t, []string{"grpcs://0a1b-2c3d.bru-2.zeebe.camunda.io:443", "OIDC", "wor~ker.-_", "s3cr~et.-_", "https://login.cloud.camunda.io/oauth/token", "zeebe.camunda.io"},
+		[]string{cfg.Address().String(), string(cfg.AuthStrategy()), cfg.ZeebeClientID, string(cfg.ZeebeClientSecret), string(cfg.ZeebeAuthorizationURL), cfg.ZeebeTokenAudience}, "settings")
+	check.Same(t, 0, len(cfg.Warnings()), "warnings")
+	sources := map[string]string{}
+	for _, s := range cfg.Settings() {
+		sources[s.Name] = s.Source
+	}
+	check.Same(t, []string{"env", "file", "default"}, []string{sources["RETRY_CLUSTER_NAME"], sources["ZEEBE_CLIENT_SECRET"], sources["RETRY_LANG"]}, "sources")
+
+	check.Must(t, os.Chmod(path, 0o644))
+	set(t, "CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b-2c3d")
+	cfg, err = config.Load(path)
+	check.Must(t, err)
+	check.Same(t, "https://bru-2.zeebe.camunda.io:443/0a1b-2c3d", cfg.Address().String(), "address that the environment chooses")
+	check.Contains(t, strings.Join(cfg.Warnings(), ""), "--credentials: the file has mode 0644")
+}
+
+func TestACredentialsFileIsReadAsAShellWouldReadIt(t *testing.T) {
+	set(t)
+	cfg, err := config.Load(file(t, "# of the console\n\n  ZEEBE_ADDRESS=a:1\r\nexport\tCAMUNDA_TENANT_ID=\"south\"\nexport ZEEBE_TOKEN_SCOPE=\nexport RETRY_LANG='x'\n"))
+	check.Must(t, err)
+	check.Same(t, []string{"grpcs://a:1", "south", "en"}, []string{cfg.Address().String(), cfg.Tenant, string(cfg.Lang)}, "settings")
+	for content, want := range map[string]string{
+		"":                                     "--credentials names a file that cannot be used: it is empty",
+		"rm -rf s3cret\n":                      "--credentials names a file without a line such as export ZEEBE_CLIENT_ID='...'",
+		"ZEEBE_CLIENT_SECRET=\"`s3cret`\"\n":   "--credentials names a file without a line such as export ZEEBE_CLIENT_ID='...'",
+		"export ZEEBE_CLIENT_SECRET='s3cret\n": "--credentials names a file without a line such as export ZEEBE_CLIENT_ID='...'",
+	} {
+		_, err := config.Load(file(t, content))
+		got, _ := errors.AsType[config.FaultsError](err)
+		check.Same(t, want, strings.Join(got, "\n"), "faults of %q", content)
+	}
+}

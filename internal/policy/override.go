@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"maps"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+)
+
+// overridden is the default policy, whose numbers an [Override] replaces.
+const overridden = "tiss"
+
+// Override are the settings of RN-BIL-004 section 5.2, which take the place of the default policy's numbers;
+// 0 leaves its own.
+type Override struct {
+	MaxRetries int
+	// Base is the first wait, and the shortest: no jitter goes below it (RN-BIL-004 section 4.2). Max is the
+	// longest.
+	Base, Max time.Duration
+}
+
+// OverrideError says that the numbers do not fit together, or not those of the policy.
+type OverrideError struct{ Err error }
+
+// Error names the number, by its name in a file.
+func (e *OverrideError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the faults of the policy.
+func (e *OverrideError) Unwrap() error { return e.Err }
+
+// apply returns the set with the numbers of the override, as it is if they are faulty. Policies that extend
+// the default one keep what they inherited.
+func (o Override) apply(set *Set) (*Set, error) {
+	before := set.entries[overridden]
+	if o == (Override{}) || before == nil {
+		return set, nil
+	}
+	e := *before
+	if o.MaxRetries > 0 {
+		e.MaxRetries = Whole(o.MaxRetries)
+	}
+	if o.Base > 0 {
+		e.Base, e.Min = Duration(o.Base), Duration(o.Base)
+	}
+	if o.Max > 0 {
+		e.Max = Duration(o.Max)
+	}
+	parent := &retry.Policy{}
+	if e.parent != nil {
+		parent = e.parent.policy
+	}
+	settings, _ := e.settings() // the policy is there, so they have no fault
+	var err error
+	if e.policy, err = parent.Extend(settings); err != nil {
+		return set, &OverrideError{err}
+	}
+	changed := maps.Clone(set.entries)
+	changed[overridden] = &e
+	return &Set{changed}, nil
+}
