@@ -1,14 +1,14 @@
-// Package metrics holds every Prometheus metric of the worker. The names that RN-BIL-005 and RN-BIL-004, both
-// section 13.4, fix are kept. Labels hold closed sets only, never a claim or an error text. Every series of a
-// policy in use exists from the start, so that a rate over it is 0 rather than absent.
+// Package metrics holds every Prometheus metric of the worker, each a row of one table. The names that
+// RN-BIL-005 and RN-BIL-004, both section 13.4, fix are kept. Labels hold closed sets only, never a claim or
+// an error text. Every series of a policy in use exists from the start, so that a rate over it is 0 rather
+// than absent.
 package metrics
 
 import (
 	"iter"
-	"maps"
 	"math"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +16,10 @@ import (
 
 	"hospital.example/analyze-retry/internal/retry"
 )
+
+// noPolicy is the value of the label policy where none has decided: of rounds that never failed, and of input
+// that names none.
+const noPolicy = "none"
 
 // NewRegistry returns a registry with the metrics of the Go runtime, the process and the build.
 func NewRegistry() *prometheus.Registry {
@@ -30,32 +34,40 @@ func NewRegistry() *prometheus.Registry {
 
 // Metrics counts what the worker does. It is safe for use by several goroutines.
 type Metrics struct {
-	vectors vectors
-	worker  workerMetrics
-	open    *openClaims
+	// series are those of each row of the table.
+	series map[*metric]*prometheus.MetricVec
 
-	mu       sync.Mutex
-	inForce  map[string]*retry.Policy
-	byPolicy atomic.Pointer[map[string]*series]
+	mu      sync.Mutex
+	inForce iter.Seq[*retry.Policy]
+	// seen are the policies that have their series; false for those of which only the claims were counted.
+	seen map[string]bool
 }
 
-// labelPolicy names the policy that decided. Of an outcome it is the policy of the last decision of its
-// round.
-const labelPolicy = "policy"
-
-// noPolicy is the value of the label policy where no policy has decided: of rounds that never failed, and of
-// input that names none.
-const noPolicy = "none"
-
 // New registers the metrics with reg. The series of the policies in use exist from then on; those of another
-// policy, from its first decision. It panics if reg has metrics of these names already.
+// one, from its first decision. It panics if reg has metrics of these names already.
 func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...string) *Metrics {
-	r := registrar{reg}
-	m := &Metrics{vectors: newVectors(r), worker: newWorkerMetrics(r), open: register(r, newOpenClaims(inUse))}
-	m.byPolicy.Store(&map[string]*series{noPolicy: m.vectors.ofNone()})
+	m := &Metrics{series: map[*metric]*prometheus.MetricVec{}, seen: map[string]bool{}}
+	for _, row := range table {
+		if row.make == nil {
+			continue
+		}
+		var labels []string
+		for _, l := range row.labels {
+			labels = append(labels, l.name)
+		}
+		m.series[row] = row.make(*row, labels)
+		reg.MustRegister(m.series[row])
+		m.start(row)
+	}
+	m.set(reloaded, 1)
+	m.set(intact, math.NaN())
+	for _, row := range []*metric{analysis, timeToSuccess, attempts} {
+		m.start(row, noPolicy)
+	}
+	m.start(submissions, noPolicy, accepted)
 	m.Know(inForce)
-	for _, name := range inUse {
-		m.of(name)
+	for _, policy := range inUse {
+		m.see(policy)
 	}
 	return m
 }
@@ -64,39 +76,84 @@ func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...st
 func (m *Metrics) Know(inForce iter.Seq[*retry.Policy]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.inForce = map[string]*retry.Policy{}
-	m.vectors.targets.Reset()
-	for p := range inForce {
-		m.inForce[p.Name] = p
-		if s := (*m.byPolicy.Load())[p.Name]; s != nil {
-			m.vectors.know(s, p)
+	m.inForce = inForce
+	m.series[targets].Reset()
+	m.know()
+}
+
+// know makes the series of the rules and the targets of the policies that are seen.
+func (m *Metrics) know() {
+	for p := range m.inForce {
+		if !m.seen[p.Name] {
+			continue
+		}
+		for i := range p.Rules {
+			if p.Rules[i].Class == retry.Permanent {
+				m.of(permanent, p.Name, p.Rules[i].Label())
+			}
+		}
+		for _, t := range p.Targets {
+			m.set(targets, t.Value, p.Name, t.KPI, t.Source)
 		}
 	}
 }
 
-// of returns the series of a policy, and makes them if they are new. A known policy takes no lock.
-func (m *Metrics) of(policy string) *series {
-	if s := (*m.byPolicy.Load())[policy]; s != nil {
-		return s
-	}
+// see makes the series of a policy that is new.
+func (m *Metrics) see(policy string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := maps.Clone(*m.byPolicy.Load())
-	if all[policy] == nil {
-		all[policy] = m.vectors.of(policy)
-		if p := m.inForce[policy]; p != nil {
-			m.vectors.know(all[policy], p)
-		}
-		m.byPolicy.Store(&all)
+	if m.seen[policy] || policy == noPolicy {
+		return
 	}
-	return all[policy]
+	m.seen[policy] = true
+	for _, row := range table {
+		if len(row.labels) > 0 && row.labels[0].each {
+			m.start(row, policy)
+		}
+	}
+	m.know()
 }
 
-// Reloaded notes whether the last reload of the policies succeeded.
-func (m *Metrics) Reloaded(successful bool) { m.worker.reloaded.Set(number(successful)) }
+// start makes the series of a row with these values of its first labels, and all known ones of the others.
+func (m *Metrics) start(row *metric, values ...string) {
+	if len(values) == len(row.labels) {
+		m.of(row, values...)
+		return
+	}
+	for _, value := range row.labels[len(values)].values {
+		m.start(row, append(slices.Clip(values), value)...)
+	}
+}
 
-// Unknown returns the value of what is not known.
-func Unknown() float64 { return math.NaN() }
+// of returns one series of a row. It makes the series if it is new.
+func (m *Metrics) of(row *metric, values ...string) prometheus.Metric {
+	one, err := m.series[row].GetMetricWithLabelValues(values...)
+	if err != nil {
+		panic(err) // a mistake of the caller
+	}
+	return one
+}
+
+func (m *Metrics) add(row *metric, n int, values ...string) {
+	m.of(row, values...).(prometheus.Counter).Add(float64(n))
+}
+
+func (m *Metrics) set(row *metric, value float64, values ...string) {
+	m.of(row, values...).(prometheus.Gauge).Set(value)
+}
+
+func (m *Metrics) observe(row *metric, value float64, values ...string) {
+	m.of(row, values...).(prometheus.Observer).Observe(value)
+}
+
+// ask registers a metric whose value is asked at every scrape.
+func ask(reg prometheus.Registerer, row *metric, labels prometheus.Labels, value func() float64) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        row.name,
+		Help:        row.help,
+		ConstLabels: labels,
+	}, value))
+}
 
 // number returns 1 for true and 0 for false.
 func number(is bool) float64 {
@@ -112,42 +169,4 @@ func secondsSince(t time.Time) float64 {
 		return 0
 	}
 	return max(time.Since(t).Seconds(), 0)
-}
-
-// registrar makes metrics and registers them.
-type registrar struct{ prometheus.Registerer }
-
-func register[C prometheus.Collector](r registrar, c C) C {
-	r.MustRegister(c)
-	return c
-}
-
-func (r registrar) counter(name, help string) prometheus.Counter {
-	return register(r, prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help}))
-}
-
-func (r registrar) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
-}
-
-func (r registrar) gauge(name, help string) prometheus.Gauge {
-	return register(r, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
-}
-
-// gaugeFunc registers a gauge that is computed at every scrape.
-func (r registrar) gaugeFunc(name, help string, labels prometheus.Labels, value func() float64) {
-	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
-}
-
-// histograms registers a histogram for each policy, with native buckets for a server that takes them: each a
-// tenth wider than the one before. 160 of them span all that is measured here.
-func (r registrar) histograms(name, help string, buckets ...float64) *prometheus.HistogramVec {
-	return register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:                            name,
-		Help:                            help,
-		Buckets:                         buckets,
-		NativeHistogramBucketFactor:     1.1,
-		NativeHistogramMaxBucketNumber:  160,
-		NativeHistogramMinResetDuration: time.Hour,
-	}, []string{labelPolicy}))
 }
