@@ -56,9 +56,7 @@ func TestAskRefusesWhatIsNotTheWorker(t *testing.T) {
 	stranger := elsewhere
 	stranger.CertificatePath, stranger.KeyPath = certtest.Files(t)
 	stranger.Address = serve(t, elsewhere)
-	over := make(chan struct{}) // a check outlives the request that asked for it
-	t.Cleanup(func() { close(over) })
-	hangs := options(func(context.Context) error { <-over; return nil })
+	hangs := options(func(ctx context.Context) error { <-ctx.Done(); return nil })
 	hangs.Address = serve(t, hangs)
 	guarded := options(away)
 	guarded.Token = token

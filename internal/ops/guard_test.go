@@ -3,8 +3,13 @@ package ops_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 const token = "0123456789abcdef"
@@ -47,5 +52,48 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 				t.Error("the answer shows the token")
 			}
 		})
+	}
+}
+
+// A page in a browser on this host may have led its own host's name here.
+func TestOnLoopbackOnlyLoopbackNamesAreAnswered(t *testing.T) {
+	everywhere := options(away)
+	everywhere.Address = ":0"
+	_, port, err := net.SplitHostPort(serve(t, everywhere))
+	check.Must(t, err)
+	loopback := serve(t, options(away))
+	ask := func(address, host, path string) answer {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address+path, nil)
+		check.Must(t, err)
+		request.Host = host
+		response, err := client.Do(request)
+		check.Must(t, err)
+		text, err := io.ReadAll(response.Body)
+		check.Must(t, errors.Join(err, response.Body.Close()))
+		return answer{response, string(text)}
+	}
+	for host, answered := range map[string]bool{
+		"localhost":              true,
+		"LOCALHOST:8080":         true,
+		"127.0.0.1":              true,
+		"127.0.0.1:1":            true,
+		"[::1]":                  true,
+		"[::1]:8080":             true,
+		"evil.example":           false,
+		"evil.example:8080":      false,
+		"localhost.evil.example": false,
+		"10.0.0.1:8080":          false,
+		"0.0.0.0:8080":           false,
+	} {
+		for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
+			a := ask(loopback, host, path)
+			refused := a.StatusCode == http.StatusMisdirectedRequest && strings.Contains(a.body, "RETRY_HTTP_ADDRESS")
+			if refused == answered {
+				t.Errorf("%s of %q on loopback: %d %q", path, host, a.StatusCode, a.body)
+			}
+			if a := ask("127.0.0.1:"+port, host, path); a.StatusCode == http.StatusMisdirectedRequest {
+				t.Errorf("%s of %q on all addresses: %d %q", path, host, a.StatusCode, a.body)
+			}
+		}
 	}
 }

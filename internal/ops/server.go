@@ -3,21 +3,46 @@ package ops
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"golang.org/x/net/netutil"
+
+	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// mostConnections bounds the memory of connections, of which each takes less than 26 KB, 46 KB with TLS. Scrapers and probes
-// need a handful.
+// mostConnections bounds the memory of connections, of which each takes less than 26 KB, 46 KB with TLS.
+// Scrapers and probes need a handful.
 const mostConnections = 256
+
+// Options configure the server for metrics and probes.
+type Options struct {
+	// Address is host:port, where port 0 means any free one. On a loopback address only those are answered who
+	// ask for a loopback name.
+	Address string
+	// Token is the bearer token for /metrics and the reasons of /readyz; empty where they are open.
+	Token string
+	// CertificatePath and KeyPath are PEM files to serve TLS with; empty for plaintext. They are read for each
+	// connection, so that a certificate can be renewed without a restart.
+	CertificatePath, KeyPath string
+	// Metrics are what /metrics shows.
+	Metrics prometheus.Gatherer
+	// Ready returns why the worker is not ready, nil where it is. It returns when its context ends, after
+	// readyTimeout, and is not called concurrently.
+	Ready func(context.Context) error
+	// Logger gets the errors of the server itself.
+	Logger *zap.Logger
+}
 
 // Server is an HTTP server for operations.
 type Server struct {
@@ -25,28 +50,38 @@ type Server struct {
 	server   *http.Server
 }
 
-// listen binds an address.
-func listen(address string, handler http.Handler, log *zap.Logger) (*Server, error) {
-	listener, err := net.Listen("tcp", address)
+// New binds the address of a server for metrics and probes, but serves nothing yet.
+func New(o Options) (*Server, error) {
+	listener, err := net.Listen("tcp", o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics and probes: %w; set RETRY_HTTP_ADDRESS to a free address", err)
 	}
-	faults, err := zap.NewStdLogAt(log.Named("http").WithOptions(zap.WrapCore(withoutHandshakes)), zap.WarnLevel)
+	handler := (&probes{Options: o}).handler()
+	if bound, err := netip.ParseAddrPort(listener.Addr().String()); err == nil && bound.Addr().IsLoopback() {
+		handler = onlyHere(handler)
+	}
+	listener = netutil.LimitListener(listener, mostConnections)
+	if o.CertificatePath != "" {
+		get := certificates(o.CertificatePath, o.KeyPath)
+		if _, err := get(nil); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get})
+	}
+	quiet := zap.WrapCore(func(core zapcore.Core) zapcore.Core { return handshakeless{core} })
+	faults, err := zap.NewStdLogAt(o.Logger.Named("http").WithOptions(quiet), zap.WarnLevel)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve metrics and probes: %w", err), listener.Close())
 	}
-	return &Server{
-		listener: netutil.LimitListener(listener, mostConnections),
-		server: &http.Server{
-			Handler:           handler,
-			ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
-			ReadTimeout:       5 * time.Second,
-			WriteTimeout:      10 * time.Second,
-			IdleTimeout:       time.Minute,
-			MaxHeaderBytes:    16 << 10,
-			ErrorLog:          faults,
-		},
-	}, nil
+	return &Server{listener, &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
+		ReadTimeout:       5 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          faults,
+	}}, nil
 }
 
 // Addr returns the address that was bound, host:port.
@@ -60,8 +95,8 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close lets requests in progress finish until the context ends, then cuts them off, which is no error. It may be called
-// without Serve and more than once.
+// Close lets requests in progress finish until the context ends, then cuts them off, which is no error. It
+// may be called without Serve and more than once.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.server.Shutdown(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -74,10 +109,23 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// handshakeless drops the lines about failed TLS handshakes, which a client can cause at will. Its own side reports them too.
-type handshakeless struct{ zapcore.Core }
+// certificates returns what reads the server's certificate for each handshake, which takes longer than that.
+// While the files are being replaced and do not fit, it returns the last pair that did.
+func certificates(path, keyPath string) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	var last atomic.Pointer[tls.Certificate]
+	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		if pair, err := readfile.Pair(path, keyPath); err == nil {
+			last.Store(&pair)
+		} else if last.Load() == nil {
+			return nil, fmt.Errorf("RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH: %w", err)
+		}
+		return last.Load(), nil
+	}
+}
 
-func withoutHandshakes(core zapcore.Core) zapcore.Core { return handshakeless{core} }
+// handshakeless drops the lines about failed TLS handshakes, which a client can cause at will. Its own side reports
+// them too.
+type handshakeless struct{ zapcore.Core }
 
 // Check adds the core to every other line.
 func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
