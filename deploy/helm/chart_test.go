@@ -152,7 +152,8 @@ func TestChartRendersAsGoldensShow(t *testing.T) {
 	for _, file := range installs {
 		c, values := load(t, file, "")
 		// The rules change for their own reasons.
-		const rules = "groups: [{name: a, rules: [{record: a, expr: vector(1)}]}]"
+		const rules = "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: vector(1)\n" +
+			"    annotations:\n      runbook_url: docs/runbooks.md#a\n"
 		c.Files = []*chart.File{{Name: "files/analyze-retry.rules.yml", Data: []byte(rules)}}
 		texts, err := render(c, values)
 		if err != nil {
@@ -332,6 +333,14 @@ func TestContradictionsAreRefusedWithWhatToDo(t *testing.T) {
 			"--set-file worker.policies=policies.yaml",
 		},
 		{
+			"minimal", "worker: {policies: 'policies: [{name: slow, extends: tiss, base: 10 min}]'}",
+			`base of the policy slow is "10 min", and not a duration such as 10m`,
+		},
+		{
+			"minimal", "metrics: {prometheusRule: {enabled: true}}",
+			"metrics.prometheusRule.repositoryUrl is empty",
+		},
+		{
 			"minimal", "metrics: {serviceMonitor: {enabled: true}}",
 			"networkPolicy.metricsFrom is empty, so Prometheus cannot scrape: name it",
 		},
@@ -346,9 +355,40 @@ func TestContradictionsAreRefusedWithWhatToDo(t *testing.T) {
 		// The schema refuses slips of the pen, which would leave a default in place without a word.
 		{"minimal", "replica: 2", "additional properties 'replica'"},
 		{"minimal", "worker: {maxJobsActive: 1001}", "/worker/maxJobsActive"},
+		{"minimal", "metrics: {prometheusRule: {repositoryUrl: git.example.org}}", "/repositoryUrl"},
 	} {
 		if _, err := render(load(t, c.file, c.values)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q over %q is not refused with %q:\n%v", c.values, c.file, c.says, err)
 		}
+	}
+}
+
+func TestDurationsAreThoseOfTheSchemaOfPolicies(t *testing.T) {
+	var schema struct {
+		Properties struct {
+			Policies struct {
+				Items struct {
+					Properties map[string]struct{ Pattern string }
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "internal/policy/policies.schema.json")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	checks := deploytest.Read(t, "deploy/helm/analyze-retry/templates/_check.tpl")
+	durations := 0
+	for name, field := range schema.Properties.Policies.Items.Properties {
+		if strings.Contains(field.Pattern, "ms|s|m|h") {
+			durations++
+			for _, want := range []string{`"` + name + `"`, `"` + field.Pattern + `"`} {
+				if !strings.Contains(checks, want) {
+					t.Errorf("the chart does not check %s", want)
+				}
+			}
+		}
+	}
+	if durations == 0 {
+		t.Error("the schema has no duration")
 	}
 }

@@ -20,12 +20,25 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- end -}}
 {{- end -}}
 
-{{- /* The form only. Rules and numbers are the worker's to check: worker policies lint. */ -}}
+{{- /* The form, and durations, which a person writes in many ways. The rest is the worker's to check: worker policies lint. */ -}}
 {{- with $v.worker.policies -}}
 {{- $file := fromYaml . -}}
 {{- if or $file.Error (not (kindIs "slice" $file.policies)) -}}
 {{- $faults = append $faults "worker.policies is not the text of a YAML file with a list `policies:`: give the file by --set-file worker.policies=policies.yaml, and check it by `worker policies lint policies.yaml`" -}}
+{{- else -}}
+{{- range $policy := $file.policies -}}
+{{- range $field := list "base" "min" "max" "deadline" -}}
+{{- $value := dig $field "0s" $policy | toString -}}
+{{- if not (regexMatch "^([0-9.]+(ms|s|m|h))+$|^P[0-9.WDTHMS]+$" $value) -}}
+{{- $faults = append $faults (printf "worker.policies: %s of the policy %v is %q, and not a duration such as 10m; `worker policies lint policies.yaml` names every fault" $field $policy.name $value) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- if and $v.metrics.prometheusRule.enabled (not $v.metrics.prometheusRule.repositoryUrl) -}}
+{{- $faults = append $faults "metrics.prometheusRule.repositoryUrl is empty, so that no alert would lead to its runbook: name where this repository is read, such as https://git.example.org/analyze-retry/blob/main/" -}}
 {{- end -}}
 
 {{- if $v.metrics.serviceMonitor.enabled -}}

@@ -14,6 +14,7 @@
 - {name: RETRY_SHUTDOWN_TIMEOUT, value: {{ int .Values.worker.shutdownTimeoutSeconds }}s}
 - {name: RETRY_AUDIT_RETENTION_YEARS, value: {{ int .Values.worker.auditRetentionYears | quote }}}
 - {name: RETRY_LOG_LEVEL, value: {{ .Values.worker.logLevel }}}
+- {name: RETRY_LANG, value: {{ .Values.worker.language }}}
 {{- if .Values.worker.policies }}
 - {name: RETRY_POLICIES_FILE, value: /etc/analyze-retry/policies/policies.yaml}
 {{- end }}
