@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Use:   "sandbox",
 		Short: "An engine of this project with the worker on it, for the demo and for play",
 		Long: `Runs the engine of this project, which plays BPMN processes as Camunda 8 does, with
-the worker on it. It needs bin/worker next to it (make build) and nothing else.`,
+the worker on it. demo and up need bin/worker next to it (make build) and nothing else.`,
 		RunE:             func(command *cobra.Command, _ []string) error { return command.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) { understood = true },
 		SilenceErrors:    true,
@@ -47,7 +47,7 @@ the worker on it. It needs bin/worker next to it (make build) and nothing else.`
 	}
 	root.PersistentFlags().StringVar(&dir, "dir", ".cache", "where logs and data are")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(&dir), newUp(&dir))
+	root.AddCommand(newDemo(&dir), newUp(&dir), newInsurer(), newClaim())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/process"
 )
 
@@ -92,29 +93,29 @@ func TestDemoPlaysModelsOfOnesOwn(t *testing.T) {
 	}
 }
 
-// upped is a `sandbox up` that runs, and the lines that it prints.
-type upped struct {
+// started is a sandbox that runs, and the lines that it prints.
+type started struct {
 	*process.Process
 	lines *bufio.Reader
 }
 
-func up(t *testing.T, args ...string) upped {
+func start(t *testing.T, args ...string) started {
 	t.Helper()
 	read, write, err := os.Pipe()
 	check.Must(t, err)
 	t.Cleanup(func() { _ = read.Close() })
 	check.Must(t, read.SetReadDeadline(time.Now().Add(2*time.Minute)))
-	cmd := exec.Command(filepath.Join(binaries, "sandbox"), append(args, "up")...)
+	cmd := exec.Command(filepath.Join(binaries, "sandbox"), args...)
 	cmd.Stdout, cmd.Stderr = write, write
 	p, err := process.Start(cmd)
 	_ = write.Close()
 	check.Must(t, err)
 	t.Cleanup(func() { _ = p.Kill() })
-	return upped{p, bufio.NewReader(read)}
+	return started{p, bufio.NewReader(read)}
 }
 
 // until reads up to a line that has a part, and returns it.
-func (u upped) until(t *testing.T, part string) string {
+func (u started) until(t *testing.T, part string) string {
 	t.Helper()
 	for {
 		line, err := u.lines.ReadString('\n')
@@ -129,14 +130,14 @@ func (u upped) until(t *testing.T, part string) string {
 
 func TestWhatIsUpComesBackAfterItWasKilled(t *testing.T) {
 	t.Parallel()
-	args, addresses := []string{"--dir", t.TempDir()}, map[string]string{}
+	args, addresses := []string{"up", "--dir", t.TempDir()}, map[string]string{}
 	for _, of := range []string{"grpc", "rest", "monitoring", "http"} {
 		address, err := process.FreeAddress()
 		check.Must(t, err)
 		args, addresses[of] = append(args, "--"+of+"-address="+address), address
 	}
 	rest := addresses["rest"]
-	u := up(t, args...)
+	u := start(t, args...)
 	u.until(t, "http://"+addresses["http"]+"/metrics")
 	u.until(t, "Ctrl-C stops both")
 	post(t, rest, "process-instances", `{"processDefinitionId":"SUB_06","variables":{"claimId":"CLM-001-1"}}`)
@@ -146,7 +147,7 @@ func TestWhatIsUpComesBackAfterItWasKilled(t *testing.T) {
 	waits := u.until(t, "Task_CorrectData for registration")
 	check.Must(t, u.Kill())
 
-	u = up(t, args...)
+	u = start(t, args...)
 	check.Same(t, waits, u.until(t, "Task_CorrectData"), "the task that waits")
 	key := strings.Fields(waits)[0]
 	post(t, rest, "user-tasks/"+key+"/completion", `{"variables":{"manualDecision":"RESUBMIT","justification":"carteira renovada"}}`)
@@ -154,6 +155,39 @@ func TestWhatIsUpComesBackAfterItWasKilled(t *testing.T) {
 	byItself, err := u.Stop(t.Context(), time.Minute)
 	if !byItself || err != nil || u.Err() != nil {
 		t.Errorf("ended by itself: %v, %v, %v", byItself, err, u.Err())
+	}
+}
+
+func TestTheInsurerPlaysAClaimThatOneCommandStarts(t *testing.T) {
+	t.Parallel()
+	c, err := cluster.Start(cluster.Options{})
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, c.Stop()) })
+	w := worker{binary: filepath.Join(binaries, "worker"), gateway: c.Address(), dir: t.TempDir()}
+	check.Must(t, w.deploy(t.Context()))
+	address, err := process.FreeAddress()
+	check.Must(t, err)
+	running, err := w.run(t.Context(), address)
+	check.Must(t, err)
+	t.Cleanup(func() { _ = running.Kill() })
+
+	insurer := start(t, "insurer", "--address", c.Address())
+	out, complaint, code := sandbox(t, t.TempDir(), nil,
+		"claim", "--address", c.Address(), "CLM-001-1", "TIMEOUT", "INSURANCE_EXPIRED")
+	check.Same(t, exitOK, code, "exit code (%s)", complaint)
+	check.Contains(t, out, "CLM-001-1: process instance ")
+	insurer.until(t, "CLM-001-1 Task_SubmitClaim: TIMEOUT")
+	_, err = c.AwaitRecord(t.Context(), func(r cluster.Record) bool {
+		return r.ValueType == "TIMER" && r.Intent == "CREATED" && bytes.Contains(r.Value, []byte("Event_WaitBackoff"))
+	})
+	check.Must(t, err)
+	_, err = c.Advance(t.Context(), 10*time.Minute) // the first wait is 5, and its jitter
+	check.Must(t, err)
+	insurer.until(t, "CLM-001-1 Task_SubmitClaim: INSURANCE_EXPIRED")
+	insurer.until(t, "CLM-001-1 Task_NotifyRegistration: OK")
+	byItself, err := insurer.Stop(t.Context(), time.Minute)
+	if !byItself || err != nil || insurer.Err() != nil {
+		t.Errorf("ended by itself: %v, %v, %v", byItself, err, insurer.Err())
 	}
 }
 
@@ -176,6 +210,8 @@ func TestMistakesAreNamedWithTheirExitCode(t *testing.T) {
 		{[]string{"demo", "--claims", doubled}, exitUsage, []string{`claim 2 of the file has no number, or that of another: "CLM-1-1"`}},
 		{[]string{"demo", "--claims", "no-such.yaml"}, exitUsage, []string{"open no-such.yaml"}},
 		{[]string{"demo", "--claims", unknown}, exitUsage, []string{"line 1: field answer not found"}},
+		{[]string{"claim"}, exitUsage, []string{"requires at least 1 arg"}},
+		{[]string{"claim", "--address", "127.0.0.1:1", "CLM-1-1"}, exitFailure, []string{"start the process of the claim CLM-1-1"}},
 		{
 			[]string{"demo", "--claims", claims, "--model", "../../examples/end-claim.bpmn"},
 			exitUsage,

@@ -28,6 +28,7 @@ func load(t *testing.T, file string, env ...string) *types.Project {
 		[]string{file},
 		cli.WithWorkingDirectory(filepath.Dir(file)),
 		cli.WithEnv(env),
+		cli.WithProfiles([]string{"*"}),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,27 @@ func TestServicesHaveOnlyRightsTheyNeed(t *testing.T) {
 					t.Errorf("%s: %s at %s: %v, read only %v", name, v.Source, v.Target, err, v.ReadOnly)
 				}
 			}
+		}
+	}
+}
+
+func TestThePlayersTakeTheirCommands(t *testing.T) {
+	program := deploytest.Build(t, "sandbox")
+	services := load(t, all).Services
+	for name, more := range map[string][]string{
+		"insurer": nil,
+		"claim":   {"CLM-001-1", "TIMEOUT"},
+	} {
+		s := services[name]
+		args := slices.Concat(s.Entrypoint, s.Command, more, []string{"--help"})
+		if len(s.Entrypoint) > 0 {
+			args = args[1:] // the program itself
+		}
+		if out, err := deploytest.Run(t, ".", program, args...); err != nil {
+			t.Errorf("%s: sandbox %v: %v\n%s", name, args, err, out)
+		}
+		if !strings.Contains(deploytest.Read(t, "deploy/Dockerfile"), "FROM build AS "+s.Build.Target+"\n") {
+			t.Errorf("%s: the Dockerfile has no stage %q", name, s.Build.Target)
 		}
 	}
 }

@@ -78,12 +78,16 @@ func Run(t *testing.T, dir, name string, args ...string) (string, error) {
 }
 
 // Worker builds the worker as a release does and returns the path of the binary.
-func Worker(t *testing.T) string {
+func Worker(t *testing.T) string { t.Helper(); return Build(t, "worker") }
+
+// Build builds a program of cmd as a release does and returns the path of the binary.
+func Build(t *testing.T, program string) string {
 	t.Helper()
 	t.Setenv("CGO_ENABLED", "0")
-	path := filepath.Join(t.TempDir(), "worker")
-	if out, err := Run(t, Path(t, ""), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, "./cmd/worker"); err != nil {
-		t.Fatalf("build the worker: %v\n%s", err, out)
+	path := filepath.Join(t.TempDir(), program)
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, "./cmd/" + program}
+	if out, err := Run(t, Path(t, ""), "go", args...); err != nil {
+		t.Fatalf("build %s: %v\n%s", program, err, out)
 	}
 	return path
 }
