@@ -337,6 +337,10 @@ func TestContradictionsAreRefusedWithWhatToDo(t *testing.T) {
 			`base of the policy slow is "10 min", and not a duration such as 10m`,
 		},
 		{
+			"minimal", "worker: {policies: 'policies: [tiss]'}",
+			"an entry of `policies:` is no policy",
+		},
+		{
 			"minimal", "metrics: {prometheusRule: {enabled: true}}",
 			"metrics.prometheusRule.repositoryUrl is empty",
 		},

@@ -27,6 +27,10 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- $faults = append $faults "worker.policies is not the text of a YAML file with a list `policies:`: give the file by --set-file worker.policies=policies.yaml, and check it by `worker policies lint policies.yaml`" -}}
 {{- else -}}
 {{- range $policy := $file.policies -}}
+{{- if not (kindIs "map" $policy) -}}
+{{- $faults = append $faults "worker.policies: an entry of `policies:` is no policy; `worker policies lint policies.yaml` names every fault" -}}
+{{- $policy = dict -}}
+{{- end -}}
 {{- range $field := list "base" "min" "max" "deadline" -}}
 {{- $value := dig $field "0s" $policy | toString -}}
 {{- if not (regexMatch "^([0-9.]+(ms|s|m|h))+$|^P[0-9.WDTHMS]+$" $value) -}}
