@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -56,26 +57,28 @@ func (m *Metrics) Reloaded(ok bool) { m.set(reloaded, number(ok)) }
 func (m *Metrics) ClaimsCounted(census claims.Census, rates map[string]float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, row := range []*metric{openClaims, oldestClaim, longestInState, successRate} {
-		m.series[row].Reset()
-	}
-	for policy, rate := range rates {
-		m.set(successRate, rate, policy)
-	}
-	if census == nil {
-		return
-	}
-	for policy := range census {
+	for _, policy := range slices.AppendSeq(slices.Collect(maps.Keys(rates)), maps.Keys(census)) {
 		if _, seen := m.seen[policy]; !seen {
 			m.seen[policy] = false
 		}
 	}
+	if census == nil {
+		for _, row := range []*metric{openClaims, oldestClaim, longestInState} {
+			m.series[row].Reset()
+		}
+	}
 	for policy := range m.seen {
+		if rate, known := rates[policy]; known {
+			m.set(successRate, rate, policy)
+		} else {
+			m.series[successRate].DeletePartialMatch(prometheus.Labels{"policy": policy})
+		}
 		for _, standing := range claims.OpenStandings() {
-			n := census[policy][standing]
-			m.set(openClaims, float64(n.Claims), policy, string(standing))
-			m.set(oldestClaim, secondsSince(n.Oldest), policy, string(standing))
-			m.set(longestInState, secondsSince(n.Longest), policy, string(standing))
+			if n, counted := census[policy][standing], census != nil; counted {
+				m.set(openClaims, float64(n.Claims), policy, string(standing))
+				m.set(oldestClaim, secondsSince(n.Oldest), policy, string(standing))
+				m.set(longestInState, secondsSince(n.Longest), policy, string(standing))
+			}
 		}
 	}
 }
