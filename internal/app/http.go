@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/ops"
 )
 
@@ -14,15 +15,9 @@ const httpGrace = time.Second
 
 // listen binds the address of the HTTP server.
 func (a *App) listen(metrics prometheus.Gatherer) (err error) {
-	a.http, err = ops.New(ops.Options{
-		Address:         a.cfg.HTTP.Address,
-		Token:           string(a.cfg.HTTP.Token),
-		CertificatePath: a.cfg.HTTP.TLSCertificatePath,
-		KeyPath:         a.cfg.HTTP.TLSKeyPath,
-		Metrics:         metrics,
-		Ready:           a.ready,
-		Logger:          a.log,
-	})
+	o := httpOptions(a.cfg)
+	o.Metrics, o.Ready, o.Logger = metrics, a.ready, a.log
+	a.http, err = ops.New(o)
 	if err != nil {
 		return err
 	}
@@ -33,6 +28,18 @@ func (a *App) listen(metrics prometheus.Gatherer) (err error) {
 	})
 	return nil
 }
+
+func httpOptions(cfg config.Config) ops.Options {
+	return ops.Options{
+		Address:         cfg.HTTP.Address,
+		Token:           string(cfg.HTTP.Token),
+		CertificatePath: cfg.HTTP.TLSCertificatePath,
+		KeyPath:         cfg.HTTP.TLSKeyPath,
+	}
+}
+
+// AskReady asks the worker that runs with these settings on this host whether it is ready.
+func AskReady(ctx context.Context, cfg config.Config) error { return ops.Ask(ctx, httpOptions(cfg)) }
 
 // serve answers requests until the server is closed. Should it break before, the worker stops.
 func (a *App) serve() error {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/ops"
+	"hospital.example/analyze-retry/internal/app"
 )
 
 // readiness is whether a worker is ready. Its JSON form is stable.
@@ -45,10 +45,7 @@ shell and no curl, so health checks and kubectl exec can call it.`,
 		}
 		ctx, cancel := context.WithTimeout(command.Context(), *timeout)
 		defer cancel()
-		err = ops.Ask(ctx, ops.Options{
-			Address: cfg.HTTP.Address, Token: string(cfg.HTTP.Token),
-			CertificatePath: cfg.HTTP.TLSCertificatePath, KeyPath: cfg.HTTP.TLSKeyPath,
-		})
+		err = app.AskReady(ctx, cfg)
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("no answer from %s within %s", cfg.HTTP.Address, *timeout)
 		}
