@@ -76,7 +76,7 @@ func (d doctor) policies(context.Context) (all text.Findings) {
 			all = append(all, bad(text.Warning, "policies", f.Problem, f.Advice))
 		}
 	}
-	return append(all, ok("policies", "%s", strings.ReplaceAll(d.cfg.JobTypes.String(), "=", " by ")))
+	return append(all, ok("policies", "%s", strings.NewReplacer("=", " by ", ",", ", ").Replace(d.cfg.JobTypes.String())))
 }
 
 // cluster looks at all that is behind the gateway's address.
