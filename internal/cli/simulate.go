@@ -58,7 +58,7 @@ in an outage fail, and asks the policy for every decision. A SPAN is written
 			if err != nil {
 				return err
 			}
-			answer.Add(name, p, result)
+			answer.Add(name, result)
 		}
 		return printAnswer(command, answer, answer.Text())
 	}

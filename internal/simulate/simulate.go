@@ -1,5 +1,5 @@
 // Package simulate plays a retry policy against outages with invented claims: how many are accepted after all, how many
-// tries are in vain, and how large the waves of resubmissions are.
+// tries are in vain, and how many resubmissions come at once.
 //
 // It is pure, like the rule that it asks: no clock, no file, and the same question always gets the same answer. Every
 // decision is one of [retry.Policy.Decide].
@@ -62,26 +62,23 @@ func (s *Scenario) down(at time.Duration) bool {
 	return slices.ContainsFunc(s.Outages, func(o Outage) bool { return o.Begin <= at && at < o.End })
 }
 
-// Result is how a simulation went. The claims are AtOnce, Survivors, Exhausted, Deadline and Permanent together.
+// Result is how a simulation went under a policy. Its JSON form is stable: names are added, never changed.
 type Result struct {
-	// Class is what the policy takes the error text for.
-	Class retry.Classification
-	// AtOnce were accepted at their first try, Survivors at a later one.
-	AtOnce, Survivors int
-	// Exhausted have used up their retries, Deadline were stopped by the policy's deadline, Permanent by the error's class.
-	Exhausted, Deadline, Permanent int
-	// Tries are all submissions, the first ones included. Wasted are those of the retries that were made in an outage.
-	Tries, Wasted int
-	// P50 and P95 are how long it took the survivors from their first failure to their acceptance; 0 where there is none.
-	P50, P95 time.Duration
-	// Largest is the largest number of retries within any 60 seconds, and when those begin.
-	Largest Wave
-}
-
-// Wave is a number of retries from a time on, counted from the start.
-type Wave struct {
-	At      time.Duration
-	Retries int
+	Policy  string `json:"policy"`
+	Version string `json:"policyVersion"`
+	// Class and RuleID are what the policy takes the error text for.
+	Class  retry.Class `json:"errorClassification"`
+	RuleID string      `json:"ruleId"`
+	// Accepted are the claims that were accepted in the end, GivenUp the others.
+	Accepted int `json:"accepted"`
+	GivenUp  int `json:"givenUp"`
+	// InVain are the retries that were made in an outage, InAMinute the most retries within any 60 seconds.
+	InVain    int `json:"triesInVain"`
+	InAMinute int `json:"mostTriesInAMinute"`
+	// Median and P95 are how long it took from the first failure to the acceptance, of the claims that failed and were
+	// accepted, in seconds; 0 where there is none.
+	Median int64 `json:"medianSeconds"`
+	P95    int64 `json:"p95Seconds"`
 }
 
 // epoch is the start of every simulation. Only differences matter.
@@ -108,7 +105,8 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 		return nil, err
 	}
 	r := run{policy: lean, scenario: &s, waves: map[int64]int{}}
-	r.result.Class = p.Classify(s.Error)
+	found := p.Classify(s.Error)
+	r.result = Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
 	for i := range s.Claims {
 		chance := rand.New(rand.NewPCG(seed, uint64(i)))
 		at := time.Duration(chance.Int64N(int64(s.Arrivals()/time.Second))) * time.Second
@@ -117,8 +115,8 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 		}
 	}
 	slices.Sort(r.toSuccess)
-	r.result.P50, r.result.P95 = quantile(r.toSuccess, 50), quantile(r.toSuccess, 95)
-	r.result.Largest = largest(r.waves)
+	r.result.Median, r.result.P95 = quantile(r.toSuccess, 50), quantile(r.toSuccess, 95)
+	r.result.InAMinute = largest(r.waves)
 	return &r.result, nil
 }
 
@@ -142,20 +140,17 @@ func (r *run) play(instance int64, at time.Duration) error {
 	request := retry.Request{ClaimID: "CLM-SIM-1", ProcessInstanceKey: instance, SubmissionError: r.scenario.Error}
 	for first := at; ; {
 		down := r.scenario.down(at)
-		r.result.Tries++
 		if request.RetryCount > 0 {
 			r.waves[int64(at/time.Second)]++
 			if down {
-				r.result.Wasted++
+				r.result.InVain++
 			}
 		}
-		switch {
-		case !down && request.RetryCount == 0:
-			r.result.AtOnce++
-			return nil
-		case !down:
-			r.result.Survivors++
-			r.toSuccess = append(r.toSuccess, int64((at-first)/time.Second))
+		if !down {
+			r.result.Accepted++
+			if request.RetryCount > 0 {
+				r.toSuccess = append(r.toSuccess, int64((at-first)/time.Second))
+			}
 			return nil
 		}
 		d, err := r.policy.Decide(request, epoch.Add(at))
@@ -163,7 +158,7 @@ func (r *run) play(instance int64, at time.Duration) error {
 			return err
 		}
 		if d.Outcome != retry.OutcomeRetry {
-			r.stopped(&d)
+			r.result.GivenUp++
 			return nil
 		}
 		if request.RetryCount == 0 {
@@ -174,28 +169,16 @@ func (r *run) play(instance int64, at time.Duration) error {
 	}
 }
 
-func (r *run) stopped(d *retry.Decision) {
-	switch d.Step {
-	case retry.StepPermanent:
-		r.result.Permanent++
-	case retry.StepDeadline:
-		r.result.Deadline++
-	case retry.StepCount, retry.StepHint, retry.StepBackoff: // the last two stop nothing
-		r.result.Exhausted++
-	}
-}
-
-// quantile returns the least of the sorted seconds that percent of them do not exceed; 0 for none.
-func quantile(sorted []int64, percent int) time.Duration {
+// quantile returns the least of the sorted values that percent of them do not exceed; 0 for none.
+func quantile(sorted []int64, percent int) int64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	rank := (len(sorted)*percent + 99) / 100
-	return time.Duration(sorted[max(rank, 1)-1]) * time.Second
+	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
 }
 
-// largest returns the largest number of retries within a minute, the first of equal ones.
-func largest(waves map[int64]int) (most Wave) {
+// largest returns the largest number of retries within a minute.
+func largest(waves map[int64]int) (most int) {
 	within, from := 0, 0
 	seconds := slices.Sorted(maps.Keys(waves))
 	for _, second := range seconds {
@@ -203,9 +186,7 @@ func largest(waves map[int64]int) (most Wave) {
 		for ; seconds[from] <= second-60; from++ {
 			within -= waves[seconds[from]]
 		}
-		if within > most.Retries {
-			most = Wave{At: time.Duration(seconds[from]) * time.Second, Retries: within}
-		}
+		most = max(most, within)
 	}
 	return most
 }
