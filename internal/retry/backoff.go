@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// wait returns the wait from now on: what the other side asked for, else the policy's own. A wait that would end after the
-// deadline is pulled forward to it. fits is false if less than Min is left, so that the claim is not tried again.
-func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, fits bool) {
-	w.Delay = p.Delay(r.RetryCount)
-	if h != (Hint{}) {
-		var longest time.Duration
-		w.Backoff, longest, w.Bounds = p.hinted(h, now)
-		w.Backoff = p.draw(r, w.Backoff, longest)
+// wait returns the wait from now on, and the step that settles it: what the other side asked for, else the policy's own. A wait
+// that would end after the deadline is pulled forward to it. If less than Min is left, the claim is not tried again: StepDeadline.
+func (p *Policy) wait(r *Request, h Hint, deadline, now time.Time) (w Wait, step Step) {
+	var shortest, longest time.Duration
+	if step = StepBackoff; h == (Hint{}) {
+		shortest, longest, w.Bounds = p.band(r.RetryCount)
 	} else {
-		w.Backoff, w.Bounds = p.backoff(r)
+		step = StepHint
+		shortest, longest, w.Bounds = p.hinted(h, now)
 	}
+	w.Delay, w.Backoff = p.Delay(r.RetryCount), p.draw(r, shortest, longest)
 	w.NextRetryTime = p.after(now, w.Backoff)
 	if deadline.IsZero() || !w.NextRetryTime.After(deadline) {
-		return w, true
+		return w, step
 	}
 	left := p.left(deadline, now)
 	if left < p.Min {
-		return Wait{}, false
+		return Wait{}, StepDeadline
 	}
 	w.Backoff, w.Bounds, w.NextRetryTime = left, w.Bounds|BoundDeadline, p.after(now, left)
-	return w, true
+	return w, step
 }
 
 // hinted returns the band of waits that a hint asks for, in whole units of the policy's precision, rounded up: never earlier
@@ -36,26 +36,23 @@ func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration,
 	if !h.Until.IsZero() {
 		asked = h.Until.Sub(p.start(now))
 	}
-	shortest = ceil(min(max(asked, 0), maxHint), p.Precision)
-	switch {
-	case shortest < p.Min:
+	asked = ceil(min(max(asked, 0), maxWait), p.Precision)
+	if asked < p.Min {
 		bounds = BoundMin
-	case shortest > p.Max:
+	} else if asked > p.Max {
 		bounds = BoundMax
 	}
-	longest = p.bounded(shortest)
+	shortest = p.bounded(asked)
+	longest = shortest
 	if p.Jitter > 0 {
-		longest += floor(longest/hintJitter, p.Precision)
+		longest = p.bounded(shortest + (shortest / 5).Truncate(p.Precision))
 	}
-	return p.bounded(shortest), p.bounded(longest), bounds
+	return shortest, longest, bounds
 }
-
-// hintJitter is the part of a hint that its jitter may add.
-const hintJitter = 5
 
 // left returns the time until the deadline, in whole units of Precision.
 func (p *Policy) left(deadline, now time.Time) time.Duration {
-	return floor(deadline.Sub(p.start(now)), p.Precision)
+	return deadline.Sub(p.start(now)).Truncate(p.Precision)
 }
 
 // start returns the time from which a wait is counted: a whole second if waits are whole minutes.
@@ -99,44 +96,38 @@ func (p *Policy) Band(retryCount int) (shortest, longest time.Duration) {
 }
 
 func (p *Policy) band(retryCount int) (shortest, longest time.Duration, bounds Bounds) {
-	d := p.Delay(retryCount)
+	uncapped := p.uncapped(retryCount)
+	d := min(uncapped, p.Max)
 	// To the microsecond: a float of so many nanoseconds is not exact, and a millionth of a second too much would make the band a
 	// minute narrower.
 	share := time.Duration(math.Round(float64(d) * p.Jitter)).Round(time.Microsecond)
 	from, to := d-share, d+share
-	if p.uncapped(retryCount) > p.Max || to > p.Max {
+	if uncapped > p.Max || to > p.Max {
 		bounds |= BoundMax
 	}
 	if from < p.Min {
 		bounds |= BoundMin
 	}
 	shortest = ceil(from, p.Precision)
-	longest = max(floor(to, p.Precision), shortest)
+	longest = max(to.Truncate(p.Precision), shortest)
 	return p.bounded(shortest), p.bounded(longest), bounds
 }
 
 func (p *Policy) bounded(wait time.Duration) time.Duration { return min(max(wait, p.Min), p.Max) }
 
-func floor(d, unit time.Duration) time.Duration { return d.Truncate(unit) }
-
 func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
 // Backoff returns the wait before the next try of this request: one of the whole units of Band, chosen by the jitter.
+func (p *Policy) Backoff(r Request) time.Duration {
+	shortest, longest := p.Band(r.RetryCount)
+	return p.draw(&r, shortest, longest)
+}
+
+// draw returns one of the whole units from shortest to longest.
 //
 // The unit is drawn from the band itself rather than rounded and clamped into it afterwards. Both give the same set
 // of waits, but rounding would choose the two ends half as often as the rest, and clamping would pile up on Min and
 // Max the very claims that the jitter is there to spread (RN-BIL-004 V4).
-func (p *Policy) Backoff(r Request) time.Duration {
-	wait, _ := p.backoff(&r)
-	return wait
-}
-
-func (p *Policy) backoff(r *Request) (time.Duration, Bounds) {
-	shortest, longest, bounds := p.band(r.RetryCount)
-	return p.draw(r, shortest, longest), bounds
-}
-
-// draw returns one of the whole units from shortest to longest.
 func (p *Policy) draw(r *Request, shortest, longest time.Duration) time.Duration {
 	units := int64((longest-shortest)/p.Precision) + 1
 	return shortest + time.Duration(p.jitter(r)*float64(units))*p.Precision

@@ -36,15 +36,16 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	}
 	switch {
 	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count holds for every error
-		return d.exhausted(StepCount), nil
+		d.Step = StepCount
 	case d.Error.Class == Permanent: // V2
-		return d.permanent(), nil
+		d.Step = StepPermanent
+	default:
+		d.Wait, d.Step = p.wait(&r, d.Hint, d.Deadline, now)
 	}
-	wait, fits := p.wait(&r, d.Hint, d.Deadline, now)
-	if !fits {
-		return d.exhausted(StepDeadline), nil
+	if d.Outcome = d.Step.outcome(); d.Outcome == OutcomeRetry {
+		d.RetryCount++
 	}
-	return d.retry(wait), nil
+	return d, nil
 }
 
 // deadline returns the earlier deadline of job and policy, in whole seconds; zero for none.

@@ -19,19 +19,13 @@ const (
 	OutcomePermanent
 )
 
+var (
+	outcomeNames = [...]string{"none", OutcomeRetry: "retry", OutcomeExhausted: "exhausted", OutcomePermanent: "permanent"}
+	errorCodes   = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePermanent: CodePermanentError}
+)
+
 // String returns the outcome's name.
-func (o Outcome) String() string {
-	switch o {
-	case OutcomeRetry:
-		return "retry"
-	case OutcomeExhausted:
-		return "exhausted"
-	case OutcomePermanent:
-		return "permanent"
-	default:
-		return "none"
-	}
-}
+func (o Outcome) String() string { return outcomeNames[o] }
 
 // Step is the step of the rule that settled a decision.
 type Step string
@@ -49,6 +43,18 @@ const (
 	// StepBackoff: the wait is the policy's own.
 	StepBackoff Step = "BACKOFF"
 )
+
+// outcome returns what becomes of a claim whose decision the step settles.
+func (s Step) outcome() Outcome {
+	switch s {
+	case StepCount, StepDeadline:
+		return OutcomeExhausted
+	case StepPermanent:
+		return OutcomePermanent
+	case StepHint, StepBackoff:
+	}
+	return OutcomeRetry
+}
 
 // Bounds says which bounds a wait has met.
 type Bounds uint8
@@ -136,57 +142,30 @@ type Decision struct {
 	Ignored Ignored
 }
 
-// retry returns the decision to try again after a wait. In d is what every outcome has, with the count of the request; the
-// same holds for exhausted and permanent.
-func (d Decision) retry(w Wait) Decision {
-	d.Outcome, d.Step, d.Wait = OutcomeRetry, StepBackoff, w
-	if d.Hint != (Hint{}) {
-		d.Step = StepHint
-	}
-	d.RetryCount++
-	return d
-}
-
-// exhausted returns the decision that no retry is left, settled by [StepCount] or [StepDeadline].
-func (d Decision) exhausted(step Step) Decision {
-	d.Outcome, d.Step = OutcomeExhausted, step
-	return d
-}
-
-// permanent returns the decision that a retry cannot help.
-func (d Decision) permanent() Decision {
-	d.Outcome, d.Step = OutcomePermanent, StepPermanent
-	return d
-}
-
-var errorCodes = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePermanent: CodePermanentError}
-
 // ErrorCode returns the BPMN error code of a decision that stops the claim, empty for a retry.
 func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
 
 // Reason returns in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
 func (d *Decision) Reason() text.Message {
-	switch {
-	case d.Outcome == OutcomeRetry:
-		return text.Messagef("%s, retry %d of %d", errorNames[d.Error.Class], d.RetryCount, d.MaxRetries)
-	case d.Outcome == OutcomePermanent:
+	name := classNames[d.Error.Class]
+	switch d.Step {
+	case StepCount:
+		return text.Messagef("%s, %s", name.first, text.Messagef("all %d retries used", d.MaxRetries))
+	case StepPermanent:
 		return text.Messagef("Permanent error %s, no retry", d.Error.Found())
-	case d.Step == StepDeadline:
-		return text.Messagef("DEADLINE: %s, no retry fits before %s", lowerErrorNames[d.Error.Class], d.Deadline.Format(time.RFC3339))
-	default: // the count
-		return text.Messagef("%s, %s", errorNames[d.Error.Class], text.Messagef("all %d retries used", d.MaxRetries))
+	case StepDeadline:
+		return text.Messagef("DEADLINE: %s, no retry fits before %s", name.within, d.Deadline.Format(time.RFC3339))
+	case StepHint, StepBackoff:
 	}
+	return text.Messagef("%s, retry %d of %d", name.first, d.RetryCount, d.MaxRetries)
 }
 
-// errorNames are the classes at the beginning of a reason, lowerErrorNames within it.
-var (
-	errorNames = map[Class]text.Message{
-		Transient: text.Messagef("Transient error"), Permanent: text.Messagef("Permanent error"), Unknown: text.Messagef("Unknown error"),
-	}
-	lowerErrorNames = map[Class]text.Message{
-		Transient: text.Messagef("transient error"), Permanent: text.Messagef("permanent error"), Unknown: text.Messagef("unknown error"),
-	}
-)
+// classNames are the classes at the beginning of a reason, and within it.
+var classNames = map[Class]struct{ first, within text.Message }{
+	Transient: {text.Messagef("Transient error"), text.Messagef("transient error")},
+	Permanent: {text.Messagef("Permanent error"), text.Messagef("permanent error")},
+	Unknown:   {text.Messagef("Unknown error"), text.Messagef("unknown error")},
+}
 
 // RetriesLeft returns how many retries remain after this decision.
 func (d *Decision) RetriesLeft() int {

@@ -30,9 +30,6 @@ const (
 	HintWindow HintSource = "WINDOW"
 )
 
-// maxHint bounds what is read of a hint; the policy's Max is far below.
-const maxHint = maxWait
-
 // The patterns read texts in upper case.
 var (
 	// retryAfter finds "Retry-After: 120" as programs log it: a line, JSON, a header map of Go, Java, Python or Ruby. It has

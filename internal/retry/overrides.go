@@ -30,14 +30,14 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 		q.MaxRetries = *o.MaxRetries
 	}
 	if o.Max != 0 {
-		if q.Max = floor(o.Max, p.Precision); q.Max == 0 {
+		if q.Max = o.Max.Truncate(p.Precision); q.Max == 0 {
 			q.Max = o.Max // so that the fault names the given value
 		}
 		q.Min = max(min(q.Min, q.Max), p.Precision)
 	}
 	if o.Base != 0 {
 		q.Base = o.Base
-		q.Min = min(q.Min, max(floor(q.Base, p.Precision), p.Precision))
+		q.Min = min(q.Min, max(q.Base.Truncate(p.Precision), p.Precision))
 	}
 	if q.Max > 0 {
 		q.Base = min(q.Base, q.Max)

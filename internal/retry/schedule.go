@@ -41,9 +41,8 @@ func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
 			next := Scheduled{Retry: r.RetryCount + 1, Delay: p.Delay(r.RetryCount)}
 			next.Shortest, next.Longest = p.Band(r.RetryCount)
 			if own {
-				var wait Wait
-				wait, own = p.wait(&r, hint, deadline, start.Add(last.Total))
-				next.Wait = wait.Backoff
+				wait, step := p.wait(&r, hint, deadline, start.Add(last.Total))
+				next.Wait, own = wait.Backoff, step != StepDeadline
 			}
 			if hint != (Hint{}) {
 				next.Shortest, next.Longest, _ = p.hinted(hint, start)

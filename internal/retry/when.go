@@ -76,7 +76,7 @@ func ParseRetryAfter(text string, zone *time.Location) (h Hint, reason IgnoredRe
 
 // wholeSeconds returns a number of seconds rounded up, at most a year: never earlier than the other side said.
 func wholeSeconds(n float64) time.Duration {
-	return time.Duration(min(math.Ceil(n), maxHint.Seconds())) * time.Second
+	return time.Duration(min(math.Ceil(n), maxWait.Seconds())) * time.Second
 }
 
 var plainNumber = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?$`)
