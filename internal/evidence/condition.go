@@ -27,30 +27,6 @@ type Condition struct {
 	Unless *Condition `yaml:"unless" json:"unless,omitempty"`
 }
 
-// Key returns a text that is another one for conditions that find something else, with the version of the table that a condition
-// names.
-func (c *Condition) Key() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "http %q smtp %q soap %q exception %q contains %q", c.HTTP, c.SMTP, c.SOAPFault, c.Exception, c.Contains)
-	if g := c.Glosa; g != nil {
-		fmt.Fprintf(&b, " glosa %q %s %q %q %q %q", g.Table, versionOf(g.Table), g.Class, g.Only, g.Except, g.In)
-	}
-	if t := c.Terms; t != nil {
-		fmt.Fprintf(&b, " terms %q %s %q %q", t.Table, versionOf(t.Table), t.Sign, t.In)
-	}
-	if c.Unless != nil {
-		b.WriteString(" unless (" + c.Unless.Key() + ")")
-	}
-	return b.String()
-}
-
-func versionOf(table string) string {
-	if t := TableOf(table); t != nil {
-		return t.version
-	}
-	return ""
-}
-
 // GlosaCondition is a code of a table.
 type GlosaCondition struct {
 	// Table is [TableGlosas].
@@ -262,21 +238,6 @@ func (m *Matcher) smtp(list []string, fault faultFunc) {
 		part = append(part, piecePattern{kind: Enhanced, names: enhanced})
 	}
 	m.add(part...)
-}
-
-// SMTPCodes returns the codes that a condition of these may find, in order: reply codes, and classes of enhanced status codes.
-func SMTPCodes(list []string) (codes []string) {
-	for _, code := range list {
-		if strings.Contains(code, ".") {
-			codes = append(codes, code)
-		}
-	}
-	for _, row := range TableOf(TableSMTP).Rows {
-		if slices.ContainsFunc(list, func(code string) bool { return codeMatches(code, row.Code) }) {
-			codes = append(codes, row.Code)
-		}
-	}
-	return codes
 }
 
 // faultCodes are the fault codes of SOAP 1.1 and 1.2.

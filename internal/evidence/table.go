@@ -32,8 +32,8 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 
-	// version is a short hash of the rows without their sources.
-	version string
+	// Version is a short hash of the rows without their sources.
+	Version string
 }
 
 // Row is a row of a table. A field that the table does not have is empty.
@@ -136,7 +136,7 @@ func readTable(name string) (*Table, error) {
 	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("table %s: %w", name, err)
 	}
-	t.version = hex.EncodeToString(h.Sum(nil)[:6])
+	t.Version = hex.EncodeToString(h.Sum(nil)[:6])
 	return t, nil
 }
 

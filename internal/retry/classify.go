@@ -36,9 +36,6 @@ func (r *Rule) Label() string {
 	return r.ID
 }
 
-// SMTPCodes returns the codes that the rule may find in a reply of a mail server: reply codes, and the classes 4.x.x and 5.x.x.
-func (r *Rule) SMTPCodes() []string { return evidence.SMTPCodes(r.SMTP) }
-
 // The RuleID of a text that no rule matches, and of a blank one.
 const (
 	RuleUnknown = "unknown"

@@ -2,7 +2,6 @@ package retry
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -49,6 +48,6 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 		return nil, err
 	}
 	q.overrides = o
-	q.version = shortHash(fmt.Sprintln(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline))
+	q.version = hash(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline)
 	return &q, nil
 }

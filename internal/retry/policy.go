@@ -3,8 +3,8 @@ package retry
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -37,7 +37,7 @@ type Settings struct {
 	// Deadline bounds all retries together: none is scheduled later than this after the first failure. 0 means no bound.
 	Deadline time.Duration
 	// Zone is the zone in which a time without a zone is read.
-	Zone *time.Location
+	Zone *time.Location `json:"-"`
 	// IDs is the form that a claim id must have.
 	IDs IDForm
 	// Rules classify an error text: the first one that matches decides.
@@ -53,25 +53,18 @@ type Settings struct {
 	// Class.
 	InDoubt []Rule
 	// Targets are the KPIs that the policy is to reach. They decide nothing, so that they are not in the version.
-	Targets []Target
+	Targets []Target `json:"-"`
 }
 
 // Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] or
 // [Policy.Extend] and never changed afterwards: Settings is for reading.
 type Policy struct {
 	Settings
-	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled.
-	rules, inDoubt []compiledRule
+	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled. Policies that extend one another share them.
+	rules, inDoubt []*evidence.Matcher
 	version        string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
-}
-
-// compiledRule is a rule as texts are asked. Policies that extend one another share it.
-type compiledRule struct {
-	*evidence.Matcher
-	// line is the rule in the fingerprint of a policy.
-	line []byte
 }
 
 // RetriesCeiling is the largest limit of retries. A claim that was tried a thousand times needs a person.
@@ -107,25 +100,14 @@ func New(s Settings) (*Policy, error) { return (&Policy{}).Extend(s) }
 // Extend returns a policy of the settings with p's rules behind theirs. It shares p's compiled rules, so that a hundred policies
 // which extend the same one need its memory once. The error is as with [New].
 func (p *Policy) Extend(s Settings) (*Policy, error) {
-	faults := s.faults()
-	for _, r := range s.Rules {
-		if r.Class != Transient && r.Class != Permanent {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: text.Messagef("must be TRANSIENT or PERMANENT")})
-		}
-	}
-	for _, r := range s.InDoubt {
-		if r.Class != "" {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "class", Problem: text.Messagef("is not for inDoubt")})
-		}
-	}
-	rules, ofRules := compile(s.Rules)
-	inDoubt, ofInDoubt := compile(s.InDoubt)
-	if err := errors.Join(slices.Concat(faults, ofRules, ofInDoubt)...); err != nil {
+	rules, ofRules := compile(s.Rules, false)
+	inDoubt, ofInDoubt := compile(s.InDoubt, true)
+	if err := errors.Join(slices.Concat(s.faults(), ofRules, ofInDoubt)...); err != nil {
 		return nil, err
 	}
 	s.Rules, s.InDoubt = before(s.Rules, p.Rules), before(s.InDoubt, p.InDoubt)
 	made := &Policy{Settings: s, rules: before(rules, p.rules), inDoubt: before(inDoubt, p.inDoubt)}
-	made.version = made.fingerprint()
+	made.version = made.hash()
 	return made, nil
 }
 
@@ -137,24 +119,28 @@ func before[T any](own, inherited []T) []T {
 	return slices.Concat(own, inherited)
 }
 
-// compile compiles rules. It returns all faults of them.
-func compile(rules []Rule) (compiled []compiledRule, faults []error) {
+// compile compiles rules, of which those of inDoubt have no class. It returns all faults of them.
+func compile(rules []Rule, inDoubt bool) (compiled []*evidence.Matcher, faults []error) {
 	seen := map[string]bool{}
 	for i := range rules {
 		r := &rules[i]
-		if seen[r.ID] {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: text.Messagef("is taken by another rule")})
+		fault := func(wrong bool, setting string, problem text.Message) {
+			if wrong {
+				faults = append(faults, &SettingError{Rule: r.ID, Setting: setting, Problem: problem})
+			}
 		}
+		fault(!inDoubt && r.Class != Transient && r.Class != Permanent, "class", text.Messagef("must be TRANSIENT or PERMANENT"))
+		fault(inDoubt && r.Class != "", "class", text.Messagef("is not for inDoubt"))
+		fault(seen[r.ID], "id", text.Messagef("is taken by another rule"))
 		seen[r.ID] = true
-		if !validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: "id", Problem: text.Messagef("is %q but must be letters, digits and . _ : / -, at most 100, "+
-				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID)})
-		}
+		fault(!validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty, "id",
+			text.Messagef("is %q but must be letters, digits and . _ : / -, at most 100, "+
+				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID))
 		m, wrong := evidence.Compile(r.Condition)
 		for _, f := range wrong {
-			faults = append(faults, &SettingError{Rule: r.ID, Setting: f.Setting, Problem: text.Messagef("%s", f.Problem)})
+			fault(true, f.Setting, text.Messagef("%s", f.Problem))
 		}
-		compiled = append(compiled, compiledRule{m, fmt.Appendf(nil, "%q %q %s\n", r.ID, r.Class, r.Condition.Key())})
+		compiled = append(compiled, m)
 	}
 	return compiled, faults
 }
@@ -185,7 +171,11 @@ func (s *Settings) faults() (faults []error) {
 	fault(s.Zone == nil, "timeZone", text.Messagef("is missing"))
 	fault(s.IDs != ClaimIDs && s.IDs != AnyIDs, "ids", text.Messagef("must be claim or any"))
 	fault(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "unknown", text.Messagef("must be UNKNOWN, TRANSIENT or PERMANENT"))
-	return append(faults, targetFaults(s.Targets)...)
+	for i, t := range s.Targets {
+		again := func(o Target) bool { return o.KPI == t.KPI && o.Source == t.Source }
+		fault(slices.ContainsFunc(s.Targets[:i], again), "targets", text.Messagef("has %s twice from one source", t.KPI))
+	}
+	return faults
 }
 
 // maxWait bounds Max: longer waits are no retries, and their sum must not overflow.
@@ -200,22 +190,23 @@ var units = map[time.Duration]text.Message{
 // decisions with the same name and version were made by the same policy.
 func (p *Policy) Version() string { return p.version }
 
-func (p *Policy) fingerprint() string {
-	h := sha256.New()
-	fmt.Fprintln(h, p.Name, p.Base, p.Factor, p.Min, p.Max, p.Jitter, p.Precision, p.MaxRetries, p.Deadline,
-		p.Zone, p.IDs, p.Unknown, p.AcceptEmptyError, p.JobOverrides)
-	for _, rules := range [][]compiledRule{p.rules, p.inDoubt} {
-		fmt.Fprintln(h, len(rules))
-		for i := range rules {
-			h.Write(rules[i].line)
-		}
+// hash returns the version: of the settings, but for where rules come from, and of the tables that rules name.
+func (p *Policy) hash() string {
+	s := p.Settings
+	s.Rules, s.InDoubt = slices.Concat(p.Rules, p.InDoubt), nil // these have no class
+	for i := range s.Rules {
+		s.Rules[i].Source = ""
 	}
-	return short(h.Sum(nil))
+	var tables []string
+	for _, t := range evidence.Tables() {
+		tables = append(tables, t.Version)
+	}
+	return hash(s, p.Zone.String(), tables)
 }
 
-func shortHash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return short(sum[:])
+// hash returns a short hash of values by their JSON, which they all have.
+func hash(values ...any) string {
+	b, _ := json.Marshal(values)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
 }
-
-func short(sum []byte) string { return hex.EncodeToString(sum[:6]) }

@@ -81,16 +81,3 @@ func (m Measure) parse(s string) (float64, error) {
 	}
 	return 0, errors.New("no measure")
 }
-
-// targetFaults returns what is wrong with the targets of a policy, each of which [ParseTarget] has read.
-func targetFaults(targets []Target) (faults []error) {
-	type key struct{ kpi, source string }
-	taken := map[key]bool{}
-	for _, t := range targets {
-		if taken[key{t.KPI, t.Source}] {
-			faults = append(faults, &SettingError{Setting: "targets", Problem: text.Messagef("has %s twice from one source", t.KPI)})
-		}
-		taken[key{t.KPI, t.Source}] = true
-	}
-	return faults
-}
