@@ -57,7 +57,7 @@ type Explanation struct {
 	// Overrides are the numbers of the policy that the task or the job had changed.
 	Overrides *Overrides `json:"overrides,omitempty"`
 	// Ignored are the job's variables that could not be read.
-	Ignored []Ignored `json:"ignored,omitempty"`
+	Ignored []retry.IgnoredVariable `json:"ignored,omitempty"`
 }
 
 // Hint is when the other side asked to be tried again: After a duration, or not before Until.
@@ -73,12 +73,6 @@ type Overrides struct {
 	Base       string `json:"base,omitempty"`
 	Max        string `json:"max,omitempty"`
 	Deadline   string `json:"deadline,omitempty"`
-}
-
-// Ignored is a variable of another system that could not be read, so that the decision is the one without it.
-type Ignored struct {
-	Variable string              `json:"variable"`
-	Reason   retry.IgnoredReason `json:"reason"`
 }
 
 // Of returns a decision of the rule as jobs of this type get it, its reason in a language.
@@ -106,7 +100,7 @@ func Explain(d *retry.Decision) Explanation {
 		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code, MatchedMeaning: d.Error.Means,
 		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
 		Bounds: d.Bounds.Names(), RetriesLeft: d.RetriesLeft(), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
-		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second),
+		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second), Ignored: d.Ignored.All(),
 	}
 	if h := d.Hint; h != (retry.Hint{}) {
 		x.Hint = &Hint{Source: h.Source}
@@ -118,9 +112,6 @@ func Explain(d *retry.Decision) Explanation {
 	}
 	if o := d.Overrides; !o.None() {
 		x.Overrides = &Overrides{o.MaxRetries, changed(o.Base), changed(o.Max), changed(o.Deadline)}
-	}
-	for variable, reason := range d.Ignored.All() {
-		x.Ignored = append(x.Ignored, Ignored{variable, reason})
 	}
 	return x
 }

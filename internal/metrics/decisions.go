@@ -60,8 +60,8 @@ func (m RNBIL004) Decided(d retry.Decision, elapsed time.Duration) {
 func (m *Metrics) decided(d *retry.Decision, elapsed time.Duration) {
 	m.see(d.Policy)
 	m.observe(analysis, elapsed.Seconds(), d.Policy)
-	for variable := range d.Ignored.All() {
-		m.add(ignored, 1, d.Policy, variable)
+	for _, i := range d.Ignored.All() {
+		m.add(ignored, 1, d.Policy, i.Variable)
 	}
 	if d.Outcome != retry.OutcomeRetry {
 		m.submitted(d.Policy, failed, d.RetryCount+1)

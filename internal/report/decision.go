@@ -102,7 +102,7 @@ var ignoredTexts = map[retry.IgnoredReason]text.Message{
 }
 
 // ignored lists the variables that could not be read, and why.
-func (w words) ignored(ignored []contract.Ignored) string {
+func (w words) ignored(ignored []retry.IgnoredVariable) string {
 	list := make([]string, len(ignored))
 	for i, one := range ignored {
 		list[i] = one.Variable + " " + w.Text(ignoredTexts[one.Reason])

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -56,7 +57,9 @@ func (p *Policy) findHint(r *Request, t *evidence.Text, now time.Time) Hint {
 	}
 	if t.HasRetryAfter() {
 		for _, found := range retryAfter.FindAllStringSubmatch(t.Upper(), maxFound) {
-			if h := p.readRetryAfter(found); h != (Hint{}) && !h.over(now) {
+			date, number, unit := found[1], found[2]+found[3], found[4]
+			if h, _ := ParseRetryAfter(date+number, p.Zone); h != (Hint{}) && unit == "" && !h.over(now) {
+				h.Source = HintText
 				return h
 			}
 		}
@@ -69,27 +72,10 @@ func (p *Policy) findHint(r *Request, t *evidence.Text, now time.Time) Hint {
 
 func (h Hint) over(now time.Time) bool { return !h.Until.IsZero() && !h.Until.After(now) }
 
-// readRetryAfter reads a match of the pattern as the variable is read. The zero hint is none.
-func (p *Policy) readRetryAfter(found []string) Hint {
-	date, number, unit := found[1], found[2]+found[3], found[4]
-	if unit != "" {
-		return Hint{}
-	}
-	h, reason := ParseRetryAfter(date+number, p.Zone)
-	if reason != "" {
-		return Hint{}
-	}
-	h.Source = HintText
-	return h
-}
-
 // findWindow returns the next window of the text that has not begun. One that is open, or over, is no hint.
 func (p *Policy) findWindow(upper string, now time.Time) (next Hint) {
 	for _, found := range window.FindAllStringSubmatch(upper, maxFound) {
-		clock := found[2]
-		if clock == "" {
-			clock = "00:00"
-		}
+		clock := cmp.Or(found[2], "00:00")
 		begin, beginErr := p.parseDay(found[1], clock)
 		last, lastErr := p.parseDay(found[3], "23:59")
 		if beginErr != nil || lastErr != nil || last.Before(begin) {

@@ -1,7 +1,5 @@
 package retry
 
-import "iter"
-
 // Ignored says which optional variables came from another system and could not be read, and why. The decision is the one
 // that would be taken without them. The zero value is none.
 type Ignored struct {
@@ -14,16 +12,20 @@ const (
 	VariableLastSubmissionTime = "lastSubmissionTime"
 )
 
-// All returns the ignored variables by name, with the reasons, always in the same order.
-func (i Ignored) All() iter.Seq2[string, IgnoredReason] {
-	return func(yield func(string, IgnoredReason) bool) {
-		if i.LastSubmissionTime != "" && !yield(VariableLastSubmissionTime, i.LastSubmissionTime) {
-			return
-		}
-		if i.RetryAfter != "" {
-			yield(VariableRetryAfter, i.RetryAfter)
+// IgnoredVariable is a variable that was ignored, and why.
+type IgnoredVariable struct {
+	Variable string        `json:"variable"`
+	Reason   IgnoredReason `json:"reason"`
+}
+
+// All returns the ignored variables, always in the same order.
+func (i Ignored) All() (all []IgnoredVariable) {
+	for _, v := range []IgnoredVariable{{VariableLastSubmissionTime, i.LastSubmissionTime}, {VariableRetryAfter, i.RetryAfter}} {
+		if v.Reason != "" {
+			all = append(all, v)
 		}
 	}
+	return all
 }
 
 // IgnoredReason says why a variable was ignored. It never repeats the value.

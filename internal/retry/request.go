@@ -125,25 +125,17 @@ func (p *Policy) Faults(r Request) []Fault {
 	return faults
 }
 
+// The characters of an id that is no claim id: a letter or a digit, then signs too.
+const (
+	idLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	idSigns   = "._:/-"
+)
+
 // ValidID reports whether a text can be the id of what is retried under any policy: a claim id, or one word that can do no
 // harm in a log or a report and is no e-mail address.
 func ValidID(id string) bool {
-	if ValidClaimID(id) {
-		return true
-	}
-	if id == "" || len(id) > maxIDBytes || !letterOrDigit(id[0]) {
-		return false
-	}
-	for i := range len(id) {
-		if !letterOrDigit(id[i]) && strings.IndexByte("._:/-", id[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func letterOrDigit(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return ValidClaimID(id) ||
+		id != "" && len(id) <= maxIDBytes && strings.IndexByte(idSigns, id[0]) < 0 && strings.TrimLeft(id, idLetters+idSigns) == ""
 }
 
 // ValidClaimID reports whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular
@@ -151,18 +143,12 @@ func letterOrDigit(c byte) bool {
 // invisible direction marks, bytes that are not UTF-8, more than 128.
 func ValidClaimID(id string) bool {
 	head := strings.TrimRight(id, "0123456789")
-	if len(head) == len(id) || len(id) > maxIDBytes {
-		return false
-	}
-	if len(head) < len("CLM--") || !strings.HasPrefix(head, "CLM-") || !strings.HasSuffix(head, "-") {
-		return false
-	}
-	for _, c := range head {
-		if c == utf8.RuneError || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c) {
-			return false
-		}
-	}
-	return true
+	middle, isClaim := strings.CutPrefix(head, "CLM-")
+	return isClaim && strings.HasSuffix(middle, "-") && len(head) < len(id) && len(id) <= maxIDBytes && !strings.ContainsFunc(middle, harmful)
+}
+
+func harmful(c rune) bool {
+	return c == utf8.RuneError || unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // maxShape is how much of a value's shape is shown; an operator recognises a value by its beginning.
@@ -174,31 +160,24 @@ func Shape(s string) text.Message {
 	if s == "" {
 		return text.Messagef("empty")
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	shown := 0
-	for _, c := range s {
-		if shown == maxShape {
-			b.WriteString("...")
-			break
-		}
-		shown++
-		switch {
-		case unicode.IsDigit(c):
-			b.WriteByte('9')
-		case unicode.IsUpper(c):
-			b.WriteByte('X')
-		case unicode.IsLetter(c):
-			b.WriteByte('x')
-		case c == ' ' || unicode.IsPunct(c) || unicode.IsSymbol(c) && c != utf8.RuneError:
-			b.WriteRune(c)
-		default:
-			b.WriteByte('?')
-		}
-	}
-	b.WriteByte('"')
+	shape := `"` + strings.Map(shapeOf, text.Shorten(s, maxShape)) + `"`
 	if len(s) > maxShape {
-		return text.Messagef("%s (%d bytes)", b.String(), len(s))
+		return text.Messagef("%s (%d bytes)", shape, len(s))
 	}
-	return text.Messagef("%s", b.String())
+	return text.Messagef("%s", shape)
+}
+
+func shapeOf(c rune) rune {
+	switch {
+	case unicode.IsDigit(c):
+		return '9'
+	case unicode.IsUpper(c):
+		return 'X'
+	case unicode.IsLetter(c):
+		return 'x'
+	case c == ' ' || unicode.IsPunct(c) || unicode.IsSymbol(c) && c != utf8.RuneError:
+		return c
+	default:
+		return '?'
+	}
 }

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -56,28 +55,26 @@ func ParseTarget(kpi, target, source string) (Target, error) {
 	var err error
 	t.Value, err = measure.parse(strings.TrimSpace(value))
 	if err != nil || !slices.Contains(bounds, t.Bound) || !(t.Value >= 0) || measure == Share && t.Value > 1 || math.IsInf(t.Value, 0) {
-		form := map[Measure]string{Share: "a share in percent", Seconds: "a duration", Number: "a number"}[measure]
-		example := map[Measure]string{Share: "80%", Seconds: "2h", Number: "1.2"}[measure]
-		return Target{}, fmt.Errorf(`has %q for %s but must have %s and %s: "%s %s"`, text.Shorten(target, 60), kpi, strings.Join(bounds, " or "), form, bounds[0], example)
+		must := map[Measure][2]string{Share: {"a share in percent", "80%"}, Seconds: {"a duration", "2h"}, Number: {"a number", "1.2"}}[measure]
+		return Target{}, fmt.Errorf(`has %q for %s but must have %s and %s: "%s %s"`, text.Shorten(target, 60), kpi,
+			strings.Join(bounds, " or "), must[0], bounds[0], must[1])
 	}
 	return t, nil
 }
 
 // parse reads a value of the measure.
 func (m Measure) parse(s string) (float64, error) {
-	switch m {
-	case Share:
-		share, percent := strings.CutSuffix(s, "%")
-		if !percent {
-			return 0, errors.New("no share")
-		}
-		value, err := strconv.ParseFloat(share, 64)
-		return value / 100, err
-	case Seconds:
+	if m == Seconds {
 		d, err := ParseDuration(s)
 		return d.Seconds(), err
-	case Number:
-		return strconv.ParseFloat(s, 64)
 	}
-	return 0, errors.New("no measure")
+	number, isShare := strings.CutSuffix(s, "%")
+	value, err := strconv.ParseFloat(number, 64)
+	if isShare {
+		value /= 100
+	}
+	if isShare != (m == Share) {
+		err = strconv.ErrSyntax
+	}
+	return value, err
 }

@@ -1,16 +1,12 @@
 package retry
 
 import (
-	"errors"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// maxOutsideText is the most bytes of a value from another system that are read.
-const maxOutsideText = 128
 
 // The years of a sane time, [FirstTime, afterTimes): 2000 to 2099. A date before is what an unset variable of another
 // system becomes: 0001, 1899, 1970.
@@ -28,7 +24,7 @@ func ParseLastSubmissionTime(text string, zone *time.Location) (t time.Time, rea
 	if text = strings.TrimSpace(text); text == "" {
 		return time.Time{}, ""
 	}
-	t, ok := readTime(text, zone)
+	t, ok := readTime(text, zone, layouts)
 	if seconds, isNumber := readNumber(text); isNumber {
 		t, ok = time.UnixMilli(int64(min(seconds, math.MaxInt32*10)*1000)).UTC(), true
 	}
@@ -50,95 +46,75 @@ func ParseRetryAfter(text string, zone *time.Location) (h Hint, reason IgnoredRe
 	if text = strings.TrimSpace(text); text == "" {
 		return Hint{}, ""
 	}
-	h.Source = HintVariable
-	if seconds, isNumber := readNumber(text); isNumber {
-		h.After = wholeSeconds(seconds)
-		return h, ""
+	seconds, isSpan := readNumber(text)
+	if d, err := ParseDuration(text); err == nil && text[0] == 'P' {
+		seconds, isSpan = d.Seconds(), true
 	}
-	if strings.HasPrefix(text, "P") {
-		d, err := ParseDuration(text)
-		if err != nil {
-			return Hint{}, IgnoredUnreadable
-		}
-		h.After = wholeSeconds(d.Seconds())
-		return h, ""
+	if isSpan { // never earlier than the other side said
+		return Hint{Source: HintVariable, After: time.Duration(min(math.Ceil(seconds), maxWait.Seconds())) * time.Second}, ""
 	}
-	until, ok := readTime(text, zone)
+	until, ok := readTime(text, zone, layouts)
 	switch {
 	case !ok:
 		return Hint{}, IgnoredUnreadable
 	case until.Before(FirstTime):
 		return Hint{}, IgnoredYear
+	default:
+		return Hint{Source: HintVariable, Until: until}, ""
 	}
-	h.Until = until
-	return h, ""
 }
 
-// wholeSeconds returns a number of seconds rounded up, at most a year: never earlier than the other side said.
-func wholeSeconds(n float64) time.Duration {
-	return time.Duration(min(math.Ceil(n), maxWait.Seconds())) * time.Second
-}
-
-var plainNumber = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?$`)
-
-// readNumber reads a number in digits, which may have a fraction. One that is too large is infinite.
-func readNumber(text string) (n float64, ok bool) {
-	if len(text) > maxOutsideText || !plainNumber.MatchString(text) {
-		return 0, false
-	}
-	n, _ = strconv.ParseFloat(text, 64)
-	return n, true
-}
-
-// httpDates are the three forms of a date in HTTP (RFC 9110 section 5.6.7), of which servers send the first.
-var httpDates = []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
-
-// localDates are dates and times without a zone.
-var localDates = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "02/01/2006 15:04:05", "02/01/2006 15:04"}
-
-// readTime reads RFC 3339, an HTTP date, or a local date and time in a zone.
-func readTime(text string, zone *time.Location) (t time.Time, ok bool) {
-	if len(text) > maxOutsideText {
-		return time.Time{}, false
-	}
-	if t, err := parseInstant(text); err == nil {
-		return t, true
-	}
-	if t, ok := readLayout(text, time.UTC, httpDates); ok {
-		return t, true
-	}
-	return readLayout(text, zone, localDates)
-}
-
-func readLayout(text string, zone *time.Location, layouts []string) (t time.Time, ok bool) {
-	for _, layout := range layouts {
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
-
-// ParseRetryUntil reads a deadline, which a person wrote, and therefore strictly: RFC 3339, also with the name of the zone
-// after it, as the broker writes FEEL's now(): "2026-11-21T05:37:53.539Z[Etc/UTC]". A time without a zone, as Java's
-// LocalDateTime prints it, is read in the given one. A time before 2000 is refused: it is what an unset variable turns into,
-// and the zero time would mean that there is none.
+// ParseRetryUntil reads a deadline, which a person wrote, and therefore strictly: RFC 3339, or a time without a zone, as Java's
+// LocalDateTime prints it, which is read in the given one. A time before 2000 is refused: it is what an unset variable turns
+// into, and the zero time would mean that there is none.
 func ParseRetryUntil(text string, zone *time.Location) (t time.Time, ok bool) {
-	t, err := parseInstant(text)
-	if err != nil {
-		t, ok = readLayout(text, zone, []string{"2006-01-02T15:04:05", "2006-01-02T15:04"})
-	}
-	if err != nil && !ok || t.Before(FirstTime) {
+	if t, ok = readTime(text, zone, layouts[:2]); !ok || t.Before(FirstTime) {
 		return time.Time{}, false
 	}
 	return t, true
 }
 
-// parseInstant reads RFC 3339, also with the name of a zone in brackets after it.
-func parseInstant(text string) (time.Time, error) {
-	instant, zone, named := strings.Cut(text, "[")
-	if named != strings.HasSuffix(zone, "]") {
-		return time.Time{}, errors.New("the name of the zone is cut off")
+// plainNumber is a number in digits, so many that it is larger than any time.
+var plainNumber = regexp.MustCompile(`^[0-9]{1,120}(?:\.[0-9]{1,20})?$`)
+
+// readNumber reads a number in digits, which may have a fraction.
+func readNumber(text string) (n float64, ok bool) {
+	if !plainNumber.MatchString(text) {
+		return 0, false
 	}
-	return time.Parse(time.RFC3339, instant)
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// layouts are the times that are read beside RFC 3339: dates and times without a zone, those of Java first, and the three forms
+// of a date in HTTP (RFC 9110 section 5.6.7), of which servers send the first. These are in UTC.
+var layouts = []string{
+	"2006-01-02T15:04:05",
+	"2006-01-02T15:04",
+	"2006-01-02 15:04:05",
+	"2006-01-02 15:04",
+	"02/01/2006 15:04:05",
+	"02/01/2006 15:04",
+	"Mon, 02 Jan 2006 15:04:05 GMT",
+	"Monday, 02-Jan-06 15:04:05 GMT",
+	time.ANSIC,
+}
+
+// readTime reads RFC 3339, also with the name of the zone after it, as the broker writes FEEL's now():
+// "2026-11-21T05:37:53.539Z[Etc/UTC]". Else it reads one of the layouts, in a zone.
+func readTime(text string, zone *time.Location, layouts []string) (t time.Time, ok bool) {
+	instant, name, named := strings.Cut(text, "[")
+	if t, err := time.Parse(time.RFC3339, instant); err == nil && named == strings.HasSuffix(name, "]") {
+		return t, true
+	}
+	for _, layout := range layouts {
+		in := zone
+		if layout[0] == 'M' {
+			in = time.UTC
+		}
+		if t, err := time.ParseInLocation(layout, text, in); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }

@@ -258,9 +258,9 @@ func jobFields(j *job.Job) []zap.Field {
 
 // logIgnored warns of each variable that could not be read, with the shape of its value.
 func (h *Handler) logIgnored(j *job.Job, e *evaluation) {
-	for variable, reason := range e.decision.Ignored.All() {
+	for _, i := range e.decision.Ignored.All() {
 		h.opt.Logger.Warn("input_ignored", append(jobFields(j), zap.String("claimId", e.Request.ClaimID), zap.String("elementId", j.ElementID),
-			zap.String("variable", variable), zap.String("value", e.Describe(variable)), zap.String("reason", string(reason)),
+			zap.String("variable", i.Variable), zap.String("value", e.Describe(i.Variable)), zap.String("reason", string(i.Reason)),
 			zap.String("detail", "decided as if the variable were absent; correct it in the worker that sets it"))...)
 	}
 }
