@@ -99,7 +99,7 @@ func Explain(d *retry.Decision) Explanation {
 	x := Explanation{
 		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code, MatchedMeaning: d.Error.Means,
 		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
-		Bounds: d.Bounds.Names(), RetriesLeft: d.RetriesLeft(), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
+		Bounds: d.Bounds.Names(), RetriesLeft: max(d.MaxRetries-d.RetryCount, 0), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
 		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second), Ignored: d.Ignored.All(),
 	}
 	if h := d.Hint; h != (retry.Hint{}) {

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/evidence"
@@ -120,12 +121,11 @@ func (p *Policy) classify(t *evidence.Text) Classification {
 
 // isInDoubt reports whether the submission may have reached its receiver although it failed.
 func (p *Policy) isInDoubt(t *evidence.Text) bool {
-	for _, m := range p.inDoubt {
-		if m.May(t) {
-			if _, found := m.Match(t); found {
-				return true
-			}
+	return slices.ContainsFunc(p.inDoubt, func(m *evidence.Matcher) bool {
+		if !m.May(t) {
+			return false
 		}
-	}
-	return false
+		_, found := m.Match(t)
+		return found
+	})
 }

@@ -12,25 +12,25 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
 	}
-	from := CountFromModel
-	if r.Retried > r.RetryCount {
-		r.RetryCount, from = r.Retried, CountFromTrail
-	}
 	t := evidence.Read(r.SubmissionError)
 	defer t.Free()
 	d := Decision{
-		Error:               p.classify(t),
-		RetryCount:          r.RetryCount,
-		CountFrom:           from,
-		MaxRetries:          p.MaxRetries,
-		Hint:                p.findHint(&r, t, now),
-		Deadline:            p.deadline(&r, now),
-		SinceLastSubmission: r.sinceLastSubmission(now),
-		Policy:              p.Name,
-		PolicyVersion:       p.version,
-		Overrides:           p.overrides,
-		Ignored:             r.Ignored,
+		Error:         p.classify(t),
+		MaxRetries:    p.MaxRetries,
+		Hint:          p.findHint(&r, t, now),
+		Deadline:      p.deadline(&r, now),
+		Policy:        p.Name,
+		PolicyVersion: p.version,
+		Overrides:     p.overrides,
+		Ignored:       r.Ignored,
 	}
+	if !r.LastSubmissionTime.IsZero() {
+		d.SinceLastSubmission = now.Sub(r.LastSubmissionTime)
+	}
+	if r.Retried > r.RetryCount {
+		r.RetryCount, d.CountFrom = r.Retried, CountFromTrail
+	}
+	d.RetryCount = r.RetryCount
 	if p.isInDoubt(t) {
 		d.Advice = AdviceCheckStatus
 	}
@@ -61,11 +61,4 @@ func (p *Policy) deadline(r *Request, now time.Time) time.Time {
 		}
 	}
 	return deadline.UTC().Truncate(time.Second)
-}
-
-func (r *Request) sinceLastSubmission(now time.Time) time.Duration {
-	if r.LastSubmissionTime.IsZero() {
-		return 0
-	}
-	return now.Sub(r.LastSubmissionTime)
 }

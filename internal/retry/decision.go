@@ -167,10 +167,5 @@ var classNames = map[Class]struct{ first, within text.Message }{
 	Unknown:   {text.Messagef("Unknown error"), text.Messagef("unknown error")},
 }
 
-// RetriesLeft returns how many retries remain after this decision.
-func (d *Decision) RetriesLeft() int {
-	return max(d.MaxRetries-d.RetryCount, 0)
-}
-
 // BackoffMinutes returns the wait in minutes, rounded up.
 func (d *Decision) BackoffMinutes() int { return int(ceil(d.Backoff, time.Minute) / time.Minute) }

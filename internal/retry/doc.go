@@ -14,9 +14,7 @@
 //     unless the policy says otherwise.
 //
 // The policy's own wait grows by Factor from Base with every retry and is capped at Max; then the jitter draws one of
-// the whole units of Precision from the band around it, never below Min or above Max (V3). The time of the next try is
-// always in the future (V5) and never behind the deadline: a wait that would end there is shortened, as long as Min is
-// left.
+// the whole units of Precision from the band around it, never below Min or above Max (V3).
 //
 // [Advice] is independent of the outcome: it is given if the submission may have reached its receiver although it failed.
 package retry

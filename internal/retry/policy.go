@@ -97,26 +97,17 @@ func (e *SettingError) Error() string {
 // New checks the settings and returns their policy. Its error joins a [*SettingError] for each fault.
 func New(s Settings) (*Policy, error) { return (&Policy{}).Extend(s) }
 
-// Extend returns a policy of the settings with p's rules behind theirs. It shares p's compiled rules, so that a hundred policies
-// which extend the same one need its memory once. The error is as with [New].
+// Extend returns a policy of the settings with p's rules behind theirs. It shares p's compiled rules. The error is as with [New].
 func (p *Policy) Extend(s Settings) (*Policy, error) {
 	rules, ofRules := compile(s.Rules, false)
 	inDoubt, ofInDoubt := compile(s.InDoubt, true)
 	if err := errors.Join(slices.Concat(s.faults(), ofRules, ofInDoubt)...); err != nil {
 		return nil, err
 	}
-	s.Rules, s.InDoubt = before(s.Rules, p.Rules), before(s.InDoubt, p.InDoubt)
-	made := &Policy{Settings: s, rules: before(rules, p.rules), inDoubt: before(inDoubt, p.inDoubt)}
+	s.Rules, s.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
+	made := &Policy{Settings: s, rules: slices.Concat(rules, p.rules), inDoubt: slices.Concat(inDoubt, p.inDoubt)}
 	made.version = made.hash()
 	return made, nil
-}
-
-// before returns own and then inherited, in memory that is not written to afterwards: its own, or that of inherited where the two are the same.
-func before[T any](own, inherited []T) []T {
-	if len(own) == 0 {
-		return inherited
-	}
-	return slices.Concat(own, inherited)
 }
 
 // compile compiles rules, of which those of inDoubt have no class. It returns all faults of them.
