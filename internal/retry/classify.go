@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -72,15 +73,10 @@ func (p *Policy) Classify(errorText string) Classification {
 }
 
 // Matching returns what each rule that matches an error text makes of it, in the order of the rules. The first one decides.
-func (p *Policy) Matching(errorText string) (all []Classification) {
+func (p *Policy) Matching(errorText string) []Classification {
 	t := evidence.Read(errorText)
 	defer t.Free()
-	for i := range p.Rules {
-		if c, matches := p.try(i, t); matches {
-			all = append(all, c)
-		}
-	}
-	return all
+	return slices.Collect(p.matching(t))
 }
 
 // Evidence returns what an error text has of that which the policy's rules ask for, in words.
@@ -94,27 +90,27 @@ func (p *Policy) Evidence(errorText string) []string {
 	return t.Words(kinds)
 }
 
-// try returns what a rule makes of a text that it matches.
-func (p *Policy) try(rule int, t *evidence.Text) (c Classification, matches bool) {
-	found, matches := p.rules[rule].Match(t)
-	if !matches {
-		return Classification{}, false
+// matching returns what each rule that matches a text makes of it.
+func (p *Policy) matching(t *evidence.Text) iter.Seq[Classification] {
+	return func(yield func(Classification) bool) {
+		for i, m := range p.rules {
+			if !m.May(t) {
+				continue
+			}
+			r := &p.Rules[i]
+			if found, matches := m.Match(t); matches && !yield(Classification{r.Class, r.ID, found.Code, found.Means, r.Label()}) {
+				return
+			}
+		}
 	}
-	r := &p.Rules[rule]
-	return Classification{Class: r.Class, RuleID: r.ID, Code: found.Code, Means: found.Means, Label: r.Label()}, true
 }
 
 func (p *Policy) classify(t *evidence.Text) Classification {
 	if strings.TrimSpace(t.Source) == "" {
 		return Classification{Class: Unknown, RuleID: RuleEmpty, Label: RuleEmpty}
 	}
-	for i, m := range p.rules {
-		if !m.May(t) {
-			continue
-		}
-		if c, matches := p.try(i, t); matches {
-			return c
-		}
+	for c := range p.matching(t) {
+		return c
 	}
 	return Classification{Class: p.Unknown, RuleID: RuleUnknown, Label: RuleUnknown}
 }

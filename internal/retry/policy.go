@@ -106,7 +106,7 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	}
 	s.Rules, s.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
 	made := &Policy{Settings: s, rules: slices.Concat(rules, p.rules), inDoubt: slices.Concat(inDoubt, p.inDoubt)}
-	made.version = made.hash()
+	made.version = made.fingerprint()
 	return made, nil
 }
 
@@ -181,8 +181,8 @@ var units = map[time.Duration]text.Message{
 // decisions with the same name and version were made by the same policy.
 func (p *Policy) Version() string { return p.version }
 
-// hash returns the version: of the settings, but for where rules come from, and of the tables that rules name.
-func (p *Policy) hash() string {
+// fingerprint returns the hash of the settings, but for where rules come from, and of the tables that come with the program.
+func (p *Policy) fingerprint() string {
 	s := p.Settings
 	s.Rules, s.InDoubt = slices.Concat(p.Rules, p.InDoubt), nil // these have no class
 	for i := range s.Rules {
