@@ -75,14 +75,17 @@ func (t *Tally) of(policy string) *Result {
 		t.policies = map[string]*Result{}
 	}
 	if t.policies[policy] == nil {
-		t.policies[policy] = &Result{
+		r := &Result{
 			Policy:    policy,
-			KPIs:      new(group).kpis(),
 			Claims:    Outcomes{Open: map[audit.Standing]int64{}},
 			Records:   map[string]int64{},
 			causes:    map[Cause]int64{},
 			toSuccess: map[int64]int64{},
 		}
+		for _, one := range new(group).parts() {
+			r.KPIs = append(r.KPIs, Indicator{Name: one.name})
+		}
+		t.policies[policy] = r
 	}
 	return t.policies[policy]
 }
@@ -115,7 +118,7 @@ func (t *Tally) AddOpen(_ string, claim *audit.State) error {
 
 // add counts a group for the KPIs, and its claims by what became of them.
 func (r *Result) add(g *group) {
-	for i, of := range g.kpis() {
+	for i, of := range g.parts() {
 		r.KPIs[i].Share = r.KPIs[i].plus(of.Share)
 	}
 	if g.succeeded() {
