@@ -175,7 +175,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	t.Setenv("RETRY_LOG_LEVEL", "loud")
 	_, err := app.LoadConfig("")
 	found, are := errors.AsType[config.FaultsError](err)
-	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+`:2: policy own: "soon" `) {
+	if !are || len(found) != 2 || !strings.HasPrefix(found[0], "RETRY_LOG_LEVEL ") || !strings.HasPrefix(found[1], file+`:2: "soon" `) {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/rest"
@@ -72,8 +71,8 @@ func (d doctor) policies(context.Context) (all text.Findings) {
 		return text.Findings{bad(text.Error, "policies", oneLine(err), "worker policies lint names every fault of the file")}
 	}
 	for _, f := range store.Current().LintAll(d.cfg.PoliciesFile, 0) {
-		if f.Severity != policy.SevereInformation {
-			all = append(all, bad(text.Warning, "policies", f.Problem, f.Advice))
+		if f.Severity != text.Information {
+			all = append(all, bad(text.Warning, "policies", f.OneLine(), f.Advice))
 		}
 	}
 	return append(all, ok("policies", "%s", strings.NewReplacer("=", " by ", ",", ", ").Replace(d.cfg.JobTypes.String())))

@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // LoadConfig reads the settings, with a credentials file unless its path is empty, and tries the policies,
@@ -165,8 +166,8 @@ func (a *App) doubtPolicies() {
 	}
 	var found []string
 	for _, f := range a.policies.Current().LintAll(a.cfg.PoliciesFile, 0) {
-		if f.Severity != policy.SevereInformation {
-			found = append(found, f.String())
+		if f.Severity != text.Information {
+			found = append(found, f.OneLine())
 		}
 	}
 	if found != nil {

@@ -133,5 +133,5 @@ func lintBefore(command *cobra.Command, cfg config.Config, models []bpmn.Model, 
 	if force || findings.Count(text.Error) == 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing is deployed: %w; --force deploys all the same", modelsVerdict(findings))
+	return fmt.Errorf("nothing is deployed: %w; --force deploys all the same", verdict("models", findings))
 }

@@ -59,7 +59,7 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 			return err
 		}
 		err = printAnswer(command, findings, findings.Text("No findings in "+text.Count(len(files), "file")+"."))
-		return cmp.Or(err, modelsVerdict(findings))
+		return cmp.Or(err, verdict("models", findings))
 	}
 	return withJSON(command, "print a JSON array of findings")
 }
@@ -148,8 +148,8 @@ func modelPaths(name string) (paths []string, err error) {
 	return paths, err
 }
 
-// modelsVerdict returns an error where there is an error or a warning.
-func modelsVerdict(findings text.Findings) error {
+// verdict returns an error where there is an error or a warning about something.
+func verdict(about string, findings text.Findings) error {
 	var parts []string
 	for _, severity := range []text.Severity{text.Error, text.Warning} {
 		if n := findings.Count(severity); n > 0 {
@@ -159,5 +159,5 @@ func modelsVerdict(findings text.Findings) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	return errors.New("the models have " + strings.Join(parts, " and "))
+	return errors.New("the " + about + " have " + strings.Join(parts, " and "))
 }

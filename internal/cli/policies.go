@@ -153,10 +153,8 @@ error or a warning, 2 if the file cannot be read.`,
 		if err != nil {
 			return err
 		}
-		if err := printAnswer(command, findings, report.FindingsText(findings)); err != nil {
-			return err
-		}
-		return verdict(findings)
+		err = printAnswer(command, findings, findings.Text("No findings."))
+		return cmp.Or(err, verdict("policies", findings))
 	}
 	return withJSON(command, "print a JSON array of findings")
 }
@@ -178,32 +176,14 @@ func fileToLint(command *cobra.Command, args []string) string {
 
 // findingsOf returns a file's faults if it has any, else the findings of its policies. Without a file they are the built-in
 // policies'.
-func findingsOf(file string, outage time.Duration) ([]policy.Finding, error) {
-	findings := []policy.Finding{} // in JSON a list, even where it is empty
+func findingsOf(file string, outage time.Duration) (text.Findings, error) {
+	findings := text.Findings{} // in JSON a list, even where it is empty
 	store, err := policy.Open(file)
 	if faults, broken := errors.AsType[policy.Faults](err); broken {
-		return faults, nil
+		return text.Findings(faults), nil
 	}
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return append(findings, store.Current().LintAll(cmp.Or(file, policy.BuiltInOrigin), outage)...), nil
-}
-
-// verdict returns an error where there is an error or a warning.
-func verdict(findings []policy.Finding) error {
-	number := map[policy.Severity]int{}
-	for _, f := range findings {
-		number[f.Severity]++
-	}
-	var parts []string
-	for _, severity := range []policy.Severity{policy.SevereError, policy.SevereWarning} {
-		if number[severity] > 0 {
-			parts = append(parts, text.Count(number[severity], string(severity)))
-		}
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return errors.New("the policies have " + strings.Join(parts, " and "))
 }

@@ -3,8 +3,8 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -22,12 +22,12 @@ type Entry struct {
 	Source       string   `yaml:"source" json:"source,omitempty"`
 	Extends      string   `yaml:"extends" json:"extends,omitempty"`
 	Base         Duration `yaml:"base" json:"base,omitempty"`
-	Factor       Number   `yaml:"factor" json:"factor,omitempty"`
+	Factor       float64  `yaml:"factor" json:"factor,omitempty"`
 	Min          Duration `yaml:"min" json:"min,omitempty"`
 	Max          Duration `yaml:"max" json:"max,omitempty"`
-	Jitter       Number   `yaml:"jitter" json:"jitter"`
+	Jitter       float64  `yaml:"jitter" json:"jitter"`
 	Precision    string   `yaml:"precision" json:"precision,omitempty"`
-	MaxRetries   Whole    `yaml:"maxRetries" json:"maxRetries"`
+	MaxRetries   int      `yaml:"maxRetries" json:"maxRetries"`
 	Deadline     Duration `yaml:"deadline" json:"deadline,omitempty"`
 	TimeZone     string   `yaml:"timeZone" json:"timeZone,omitempty"`
 	IDs          string   `yaml:"ids" json:"ids,omitempty"`
@@ -55,37 +55,16 @@ type Target struct {
 	Source string `yaml:"source" json:"source,omitempty"`
 }
 
-// The scalars of a file check what they read. Their error is a [yaml.TypeError], which the decoder collects, so that all
-// faults of a file are reported at once.
-type (
-	// Duration is a duration in the notation of [retry.ParseDuration]; 0 if it is not stated.
-	Duration time.Duration
-	// Number is a number in plain decimal digits.
-	Number float64
-	// Whole is a whole number in plain decimal digits.
-	Whole int
-)
+// Duration is a duration in the notation of [retry.ParseDuration]; 0 if it is not stated.
+type Duration time.Duration
 
-// Plain decimal digits are what YAML reads as they are written. It reads 010 as 8, 0x10 as 16 and 1_000 as 1000.
-var (
-	plainNumber = regexp.MustCompile(`^(?:0|[1-9][0-9]*|(?:0|[1-9][0-9]*)?\.[0-9]+)$`)
-	plainWhole  = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
-)
-
-// wrong returns the error of a scalar.
-func wrong(node *yaml.Node, must string) error {
-	value := "the value"
-	if node.Kind == yaml.ScalarNode {
-		value = quoted(node.Value)
-	}
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s must be %s", node.Line, value, must)}}
-}
-
-// UnmarshalYAML reads a duration.
+// UnmarshalYAML reads a duration. Its error is a [yaml.TypeError], which the decoder collects, so that all faults of a file are
+// reported at once.
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	read, err := retry.ParseDuration(node.Value)
 	if err != nil || read < 0 {
-		return wrong(node, "a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M")
+		value := strings.Replace(quoted(node.Value), `""`, "the value", 1)
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M", node.Line, value)}}
 	}
 	*d = Duration(read)
 	return nil
@@ -96,25 +75,11 @@ func (d Duration) MarshalText() ([]byte, error) {
 	return []byte(retry.FormatDuration(time.Duration(d))), nil
 }
 
-// UnmarshalYAML reads a number.
-func (n *Number) UnmarshalYAML(node *yaml.Node) error {
-	if !plainNumber.MatchString(node.Value) {
-		return wrong(node, "a number in plain decimal digits, such as 2 or 0.2 (a fifth, 20 %)")
-	}
-	return node.Decode((*float64)(n))
-}
-
-// UnmarshalYAML reads a whole number.
-func (n *Whole) UnmarshalYAML(node *yaml.Node) error {
-	if !plainWhole.MatchString(node.Value) {
-		return wrong(node, "a whole number in plain decimal digits")
-	}
-	return node.Decode((*int)(n))
-}
-
-// defaults has every default but that of min, which is one unit of the precision. There is none of base, max and maxRetries.
+// defaults has every default but that of min, which is one unit of the precision. There is none of base, max and maxRetries. A
+// jitter below 0 is one that nobody has stated, which is none.
 var defaults = Entry{
 	MaxRetries:   -1,
+	Jitter:       -1,
 	Factor:       2,
 	Precision:    "minute",
 	TimeZone:     "America/Sao_Paulo", // the hospital's (RN-BIL-005)
@@ -126,20 +91,28 @@ var defaults = Entry{
 // precisions are the values of precision.
 var precisions = map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}
 
+// inherits returns the policy whose rules stand behind the entry's, an empty one if there is none.
+func (e *Entry) inherits() *retry.Policy {
+	if e.parent == nil || e.parent.policy == nil {
+		return &retry.Policy{}
+	}
+	return e.parent.policy
+}
+
 // settings returns what the policy is made of, and what cannot be read of it.
-func (e *Entry) settings() (s retry.Settings, faults []*retry.SettingError) {
+func (e *Entry) settings() (s retry.Settings, faults []error) {
 	fault := func(setting, problem string, args ...any) {
 		faults = append(faults, &retry.SettingError{Setting: setting, Problem: text.Messagef("%s", fmt.Sprintf(problem, args...))})
 	}
 	s = retry.Settings{
 		Name:             e.Name,
 		Base:             time.Duration(e.Base),
-		Factor:           float64(e.Factor),
+		Factor:           e.Factor,
 		Min:              cmp.Or(time.Duration(e.Min), precisions[e.Precision]),
 		Max:              time.Duration(e.Max),
-		Jitter:           float64(e.Jitter),
+		Jitter:           max(0, e.Jitter),
 		Precision:        precisions[e.Precision],
-		MaxRetries:       int(e.MaxRetries),
+		MaxRetries:       e.MaxRetries,
 		Deadline:         time.Duration(e.Deadline),
 		IDs:              retry.IDForm(e.IDs),
 		Unknown:          retry.Class(e.Unknown),

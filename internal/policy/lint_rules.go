@@ -1,11 +1,12 @@
 package policy
 
 import (
-	"fmt"
+	_ "embed" // the known texts
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
@@ -14,157 +15,156 @@ import (
 
 // rules checks the rules that the policy states itself, which stand before the inherited ones.
 func (l *linter) rules() {
-	switch missing := l.notRefused(); {
-	case missing != nil:
-		l.add(SevereWarning, "no-extends", "rules", "extends: tiss is missing: "+enumerate(missing)+" would be retried",
-			"add extends: tiss, so that the rules here come before those of tiss, or rules for these words")
-	case len(l.p.Rules) == 0 && !l.states("unknown"):
-		l.add(SevereWarning, "no-rules", "rules", "there are no rules: every error text is "+string(l.p.Unknown),
-			"add rules, or state unknown if one class for all is meant")
+	var all []*evidence.Matcher
+	for i := range l.p.Rules {
+		all = append(all, compiled(l.p.Rules[i].Condition))
 	}
-	if builtIn := BuiltIns().entries[l.e.Name]; builtIn != nil && builtIn != l.e && l.e.Extends == "" {
-		l.add(SevereInformation, "replaces-built-in", "name", "it takes the place of the built-in policy "+l.e.Name+" and inherits nothing of it", "extend it, or choose another name")
-	}
-	own, inherited := compiledAll(l.e.Rules), l.inherited()
-	before := compiledAll(inherited)
 	for i := range l.e.Rules {
-		r := &l.e.Rules[i]
-		l.alone(r)
-		l.earlier(r, own[:i])
-		l.takes(r, own[i], inherited, before)
+		l.alone(&l.e.Rules[i], all[i])
+		l.beside(i, all)
 	}
 	for i := range l.e.InDoubt {
-		l.alone(&l.e.InDoubt[i])
-		l.doubts(&l.e.InDoubt[i])
+		m := compiled(l.e.InDoubt[i].Condition)
+		l.alone(&l.e.InDoubt[i], m)
+		l.doubts(l.e.InDoubt[i].ID, m)
 	}
 }
 
-// inherited returns the rules behind the policy's own.
-func (l *linter) inherited() []retry.Rule { return l.p.Rules[len(l.e.Rules):] }
-
-// notRefused returns the documents' permanent words that a policy for claims retries, because it inherits no rule that knows
-// them.
-func (l *linter) notRefused() (words []string) {
-	if l.p.IDs != retry.ClaimIDs || l.p.MaxRetries == 0 {
-		return nil
-	}
-	refuses := func(p *retry.Policy, word string) bool { return p.Classify(word).Class == retry.Permanent }
-	for _, r := range BuiltIn("rn-bil-005").Rules {
-		word := r.Contains[0]
-		inherited := l.e.parent != nil && refuses(l.e.parent.policy, word)
-		if r.Class == retry.Permanent && !inherited && !refuses(l.p, word) {
-			words = append(words, word)
-		}
-	}
-	return words
+func compiled(c evidence.Condition) *evidence.Matcher {
+	m, _ := evidence.Compile(c) // it was compiled before
+	return m
 }
 
 // alone finds mistakes in a rule that do not depend on other rules.
-func (l *linter) alone(r *retry.Rule) {
-	if compiled(r.Condition).ExcludesItself() {
-		l.warn(r, "never-matches", "unless", "unless matches everything that the rule looks for: the rule never matches",
-			"make unless narrower, or leave it out")
-	}
-	if asked := conditions(&r.Condition); len(asked) > 1 {
-		l.inform(r, "all-at-once", "it takes only a text that has all of "+strings.Join(asked, ", "), "make it a rule for each, if one is enough")
-	}
-	l.words(r, "contains", r.Contains)
-	if r.Unless != nil {
-		l.words(r, "unless", r.Unless.Contains)
-	}
-}
-
-// conditions returns the names of what a condition asks for, without unless.
-func conditions(c *evidence.Condition) (names []string) {
-	for field, value := range reflect.ValueOf(c).Elem().Fields() {
+func (l *linter) alone(r *retry.Rule, m *evidence.Matcher) {
+	l.find(m.ExcludesItself(), text.Warning, "no-effect", r.ID, "make unless narrower, or leave it out",
+		"unless matches everything that the rule looks for: the rule never matches")
+	var asked []string
+	for field, value := range reflect.ValueOf(r.Condition).Fields() {
 		if field.Name != "Unless" && !value.IsZero() {
-			names = append(names, field.Tag.Get("yaml"))
+			asked = append(asked, field.Tag.Get("yaml"))
 		}
 	}
-	return names
+	l.find(len(asked) > 1, text.Information, "all-at-once", r.ID, "make it a rule for each, if one is enough",
+		"it takes only a text that has all of %s", strings.Join(asked, ", "))
+	words := r.Contains
+	if r.Unless != nil {
+		words = slices.Concat(words, r.Unless.Contains)
+	}
+	for _, word := range words {
+		for _, slip := range slips {
+			l.find(slip.mark.MatchString(word) && word != "503" && word != "504", text.Warning, "words", r.ID, slip.advice, "%s in contains %s", quoted(word), slip.what) // 503, 504: RN-BIL-005
+		}
+	}
 }
 
-// slips are the marks of a word list that means something else: it holds texts that are looked for as they stand.
+// slips are the marks of a word that is most likely not meant: each is looked for as it stands, also inside of longer ones.
 var slips = []struct {
-	check           string
-	mark            *regexp.Regexp
-	problem, advice string
+	mark         *regexp.Regexp
+	what, advice string
 }{
-	{"quotes", regexp.MustCompile(`[“”„‟‘’«»]|^['"]|['"]$`), "has quotes that are part of the text", `use plain quotes, "...", around the whole text, or none`},
+	{regexp.MustCompile(`[“”„‟‘’«»]|^['"]|['"]$`), "has quotes that are part of the text", `use plain quotes, "...", around the whole text, or none`},
 	{
-		"no-pattern", regexp.MustCompile(`\.[*+?]|\\[a-zA-Z.]|^\^|\$$|^[*%]|[*%]$|\||\[[^\]]*-[^\]]*\]|\(\?`),
+		regexp.MustCompile(`\.[*+?]|\\[a-zA-Z.]|^\^|\$$|^[*%]|[*%]$|\||\[[^\]]*-[^\]]*\]|\(\?`),
 		"looks like a pattern, but its signs are looked for as they stand", "write each text out, as a word of the list",
 	},
-	{"one-text", regexp.MustCompile(`[,;] |\n`), "is one text, with all that is in it", "quote each word of the list, not all of them together"},
-	{"blanks", regexp.MustCompile(`^\s|\s$`), "begins or ends with a blank, which must be in the text too", "leave the blank out, unless it is meant"},
+	{regexp.MustCompile(`[,;] |\n`), "is one text, with all that is in it", "quote each word of the list, not all of them together"},
+	{regexp.MustCompile(`^\s|\s$`), "begins or ends with a blank, which must be in the text too", "leave the blank out, unless it is meant"},
+	{
+		regexp.MustCompile(`^[^\pL\pN]*([\pL\pN][^\pL\pN]*){0,3}$`),
+		"has less than four letters: it stands inside many other words and numbers", "write more of the text, or ask for a code: http: [404]",
+	},
 }
 
-// shortest is the least number of letters of a word that does not stand in many others.
-const shortest = 4
-
-var letter = regexp.MustCompile(`[\pL\pN]`)
-
-// words finds slips in a word list, and words that stand inside many others.
-func (l *linter) words(r *retry.Rule, setting string, words []string) {
-	for _, word := range words {
-		says := quoted(word) + " in contains "
-		for _, slip := range slips {
-			if slip.mark.MatchString(word) {
-				l.warn(r, slip.check, setting, says+slip.problem, slip.advice)
-			}
-		}
-		if letters := len(letter.FindAllString(word, -1)); letters < shortest && !documented(word) {
-			l.warn(r, "short-word", setting, says+"has "+text.Count(letters, "letter")+": it stands inside many other words and numbers",
-				"write more of the text, or ask for a code: http: [404]")
-		}
-	}
-}
-
-// documented reports whether a word is one of RN-BIL-005: 503 and 504.
-func documented(word string) bool {
-	return slices.ContainsFunc(BuiltIn("rn-bil-005").Rules, func(r retry.Rule) bool { return slices.Contains(r.Contains, word) })
-}
-
-// earlier finds a rule that never decides, or a word of it that gets another class, because an earlier rule of the policy
-// matches every text with it.
-func (l *linter) earlier(r *retry.Rule, own []*evidence.Matcher) {
-	const advice = "move it before the other rule, narrow that one with unless, or leave it out here"
-	m := compiled(r.Condition)
-	for i, before := range own {
-		other := &l.e.Rules[i]
-		check := "never-matches"
-		if other.Class != r.Class {
-			check = "two-classes"
-		}
-		if m.Implies(before) {
-			l.warn(r, check, "id", fmt.Sprintf("the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class), advice)
+// beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule takes all such texts, or an
+// inherited one does the same. all are the rules of the policy.
+func (l *linter) beside(i int, all []*evidence.Matcher) {
+	const check, advice = "no-effect", "move it before the other rule, narrow that one with unless, or leave it out here"
+	r := &l.p.Rules[i]
+	for j := range l.p.Rules {
+		other, earlier, inherited := &l.p.Rules[j], j < i, j >= len(l.e.Rules)
+		l.find(inherited && other.ID == r.ID, text.Warning, "same-id", r.ID, "give it an id of its own",
+			"an inherited rule has this id too: records and metrics do not tell the two apart")
+		if l.find(earlier && all[i].Implies(all[j]), text.Warning, check, r.ID, advice,
+			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class) ||
+			l.find(inherited && other.Class == r.Class && all[i].Implies(all[j]), text.Information, check, r.ID,
+				"leave it out, unless it is to come first", "the inherited rule %s takes all its texts too", other.ID) {
 			return
 		}
 		for _, word := range r.Contains {
-			if other.Class != r.Class && compiled(evidence.Condition{Contains: []string{word}}).Implies(before) {
-				l.warn(r, check, "contains", fmt.Sprintf("%s is not for this rule: %s (%s) before it takes all such texts", word, other.ID, other.Class), advice)
-			}
+			taken := earlier && other.Class != r.Class && compiled(evidence.Condition{Contains: []string{word}}).Implies(all[j])
+			l.find(taken, text.Warning, check, r.ID, advice, "%s is not for this rule: %s (%s) before it takes all such texts", word, other.ID, other.Class)
 		}
 	}
 }
 
-// takes finds inherited rules of which an own rule takes the name, or all texts although it has the other class.
-func (l *linter) takes(r *retry.Rule, own *evidence.Matcher, inherited []retry.Rule, matchers []*evidence.Matcher) {
-	var taken []string
-	var class retry.Class
-	for i, other := range inherited {
-		if other.ID == r.ID {
-			l.warn(r, "same-id", "id", "an inherited rule has this id too: records and metrics do not tell the two apart", "give it an id of its own")
+// knownTexts are error texts of insurers, hospital systems, programs and proxies, one a line: some for each rule of tiss, and
+// some that it does not know. All data in them is invented.
+//
+//go:embed known.txt
+var knownTexts string
+
+// known are the known texts one by one. They have \n and \r for the ends of their own lines.
+var known = sync.OnceValue(func() []string {
+	all := strings.Split(strings.TrimSpace(knownTexts), "\n")
+	for i := range all {
+		all[i] = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(all[i])
+	}
+	return all
+})
+
+// doubts finds a rule of inDoubt that holds of many known texts.
+func (l *linter) doubts(rule string, m *evidence.Matcher) {
+	found, all := 0, len(known())
+	for _, known := range known() {
+		t := evidence.Read(known)
+		if _, matches := m.Match(t); matches {
+			found++
 		}
-		switch {
-		case other.Class != r.Class && matchers[i].Implies(own):
-			taken, class = append(taken, other.ID), other.Class
-		case other.Class == r.Class && own.Implies(matchers[i]):
-			l.inform(r, "inherited-already", "the inherited rule "+other.ID+" takes all its texts too", "leave it out, unless it is to come first")
+		t.Free()
+	}
+	l.find(found > all/5, text.Warning, "changes-class", rule, "write more of the text",
+		"it holds of %d of %d known texts: each of them would have to be asked about", found, all)
+}
+
+// change is another class that texts get, by the rule that gives it.
+type change struct {
+	rule     string
+	from, to retry.Class
+}
+
+// changes finds known texts, and words of inherited rules, that get another class than by the policy that is extended. A few that were
+// unknown before are what rules of one's own are for.
+func (l *linter) changes() {
+	if l.e.parent == nil {
+		return
+	}
+	texts := slices.Clone(known())
+	for _, r := range l.e.inherits().Rules {
+		texts = append(texts, r.Contains...)
+	}
+	changed, rules := map[change][]string{}, map[change][]string{} // the texts, and the rules that decided before
+	for i, known := range texts {
+		before, now := l.e.inherits().Classify(known), l.p.Classify(known)
+		if before.Class == now.Class || slices.Contains(texts[:i], known) {
+			continue
+		}
+		c := change{now.RuleID, before.Class, now.Class}
+		changed[c] = append(changed[c], known)
+		if !slices.Contains(rules[c], before.RuleID) {
+			rules[c] = append(rules[c], before.RuleID)
 		}
 	}
-	if taken != nil {
-		l.warn(r, "takes-inherited", "id", fmt.Sprintf("%s (%s) takes all texts of %s: %s", r.ID, r.Class,
-			text.Count(len(taken), "inherited "+string(class)+" rule"), enumerate(taken)), "write more of the text, or narrow it with unless")
+	for c, of := range changed {
+		severity := text.Warning
+		if c.from == retry.Unknown && len(of) <= len(texts)/10 {
+			severity = text.Information
+		}
+		rule := c.rule
+		if l.e.rule(rule) == nil {
+			rule = "" // the policy's own unknown decides
+		}
+		l.find(true, severity, "changes-class", rule, "if that is not meant, write more of the text in contains, or narrow the rule with unless",
+			"%d of %d known texts change class, from %s (%s) to %s, such as %s", len(of), len(known()), c.from, enumerate(rules[c]), c.to, quoted(of[0]))
 	}
 }

@@ -14,50 +14,41 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // lint returns the findings about the policies of a file. Its first line may be a comment that states an outage.
-func lint(t *testing.T, file string) []policy.Finding {
+func lint(t *testing.T, file string) text.Findings {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	content, err := os.ReadFile(file)
 	check.Must(t, err)
 	var outage time.Duration
-	first, _, _ := strings.Cut(string(text), "\n")
+	first, _, _ := strings.Cut(string(content), "\n")
 	if stated, found := strings.CutPrefix(first, "# outage: "); found {
 		if outage, err = retry.ParseDuration(stated); err != nil {
 			t.Fatal(err)
 		}
 	}
 	name := filepath.Base(file)
-	set, err := policy.Parse(name, text)
+	set, err := policy.Parse(name, content)
 	check.Must(t, err)
-	var findings []policy.Finding
-	for p := range set.All() {
-		if set.Origin(p.Name) == name {
-			findings = append(findings, set.Lint(p.Name, outage)...)
-		}
-	}
-	return findings
+	return set.LintAll(name, outage)
 }
 
 func TestEachCheckFiresInItsFile(t *testing.T) {
 	var got strings.Builder
 	for _, file := range glob(t, "testdata/lint/*.yaml") {
-		wanted := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		wanted, _, _ := strings.Cut(filepath.Base(file), ".")
 		findings := lint(t, file)
-		if fires := slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Check == wanted }); !fires && wanted != "good" {
+		if fires := slices.ContainsFunc(findings, func(f text.Finding) bool { return f.Check == wanted }); !fires && wanted != "good" {
 			t.Errorf("%s: there is no finding %s", file, wanted)
 		}
-		warns := slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Severity != policy.SevereInformation })
+		warns := slices.ContainsFunc(findings, func(f text.Finding) bool { return f.Severity != text.Information })
 		if wanted == "good" && warns {
 			t.Errorf("a good policy has %+v", findings)
 		}
 		for _, f := range findings {
-			fmt.Fprintf(&got, "%s:%d: %s %s: policy %s", f.File, f.Line, f.Severity, f.Check, f.Policy)
-			if f.Rule != "" {
-				fmt.Fprintf(&got, ": rule %s", f.Rule)
-			}
-			fmt.Fprintf(&got, ": %s. %s\n", f.Problem, f.Advice)
+			fmt.Fprintf(&got, "%s %s: %s. %s\n", f.Severity, f.Check, f.OneLine(), f.Advice)
 		}
 		got.WriteString("\n")
 	}
@@ -67,7 +58,7 @@ func TestEachCheckFiresInItsFile(t *testing.T) {
 func TestBuiltInPoliciesHaveNoWarning(t *testing.T) {
 	for p := range policy.BuiltIns().All() {
 		for _, f := range policy.BuiltIns().Lint(p.Name, 0) {
-			if f.Severity != policy.SevereInformation {
+			if f.Severity != text.Information {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -146,8 +137,8 @@ func TestRuleFoundNeverToDecideDecidesNoText(t *testing.T) {
 		check.Must(t, err)
 		never := map[string]string{}
 		for _, f := range set.Lint("mine", 0) {
-			if strings.Contains(f.Problem, "the rule never") {
-				never[f.Rule] = f.Problem
+			if _, rule, of := strings.Cut(f.Subject, ", rule "); of && strings.Contains(f.What, "the rule never") {
+				never[rule] = f.What
 			}
 		}
 		p, _ := set.Get("mine")

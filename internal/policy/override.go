@@ -3,8 +3,6 @@ package policy
 import (
 	"maps"
 	"time"
-
-	"hospital.example/analyze-retry/internal/retry"
 )
 
 // overridden is the default policy, whose numbers an [Override] replaces.
@@ -37,7 +35,7 @@ func (o Override) apply(set *Set) (*Set, error) {
 	}
 	e := *before
 	if o.MaxRetries > 0 {
-		e.MaxRetries = Whole(o.MaxRetries)
+		e.MaxRetries = o.MaxRetries
 	}
 	if o.Base > 0 {
 		e.Base, e.Min = Duration(o.Base), Duration(o.Base)
@@ -45,13 +43,9 @@ func (o Override) apply(set *Set) (*Set, error) {
 	if o.Max > 0 {
 		e.Max = Duration(o.Max)
 	}
-	parent := &retry.Policy{}
-	if e.parent != nil {
-		parent = e.parent.policy
-	}
 	settings, _ := e.settings() // the policy is there, so they have no fault
 	var err error
-	if e.policy, err = parent.Extend(settings); err != nil {
+	if e.policy, err = e.inherits().Extend(settings); err != nil {
 		return set, &OverrideError{err}
 	}
 	changed := maps.Clone(set.entries)

@@ -78,8 +78,8 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}
 			for _, fault := range faults {
-				if !strings.HasPrefix(fault.String(), "fuzz.yaml:") || fault.Problem == "" {
-					t.Errorf("a fault says %q", fault)
+				if !strings.HasPrefix(fault.OneLine(), "fuzz.yaml") || fault.What == "" {
+					t.Errorf("a fault says %q", fault.OneLine())
 				}
 			}
 			return

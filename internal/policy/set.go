@@ -61,7 +61,8 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 		return Entry{}, false
 	}
 	written = *e
-	written.Extends, written.Min, written.Rules, written.InDoubt = "", Duration(e.policy.Min), e.policy.Rules, e.policy.InDoubt
+	written.Extends, written.Rules, written.InDoubt = "", e.policy.Rules, e.policy.InDoubt
+	written.Min, written.Jitter = Duration(e.policy.Min), e.policy.Jitter
 	return written, true
 }
 
@@ -76,13 +77,12 @@ func (s *Set) Extends(name string) string {
 // BuiltInOrigin is the origin of the policies that come with the worker.
 const BuiltInOrigin = "built-in"
 
-// Origin returns the file that a policy is written in, or [BuiltInOrigin].
+// Origin returns the file that a policy is written in, or [BuiltInOrigin]; empty for a policy that is not known.
 func (s *Set) Origin(name string) string {
-	e := s.entries[name]
-	if e == nil || e == BuiltIns().entries[name] {
-		return BuiltInOrigin
+	if e := s.entries[name]; e != nil {
+		return e.file
 	}
-	return e.file
+	return ""
 }
 
 // Parse reads a policies file. It returns the built-in policies and those of the file, which replace built-in ones of the same
@@ -99,8 +99,8 @@ func Parse(name string, text []byte) (*Set, error) {
 func (s *Set) add(file string, text []byte) error {
 	r := &reader{file: file, above: s.entries, nodes: map[string]*yaml.Node{}, entries: map[string]*Entry{}}
 	r.read(text)
-	if r.faults != nil {
-		return r.faults.ordered(file)
+	if r.Faults != nil {
+		return r.of(file)
 	}
 	maps.Copy(s.entries, r.entries)
 	return nil
@@ -115,10 +115,9 @@ func BuiltIns() *Set { return builtIns() }
 var builtIns = sync.OnceValue(func() *Set {
 	s := &Set{map[string]*Entry{}}
 	for _, name := range []string{"fast", "job-queue", "smtp", "tiss"} {
-		file := "builtin/" + name + ".yaml"
-		text, err := builtinFiles.ReadFile(file)
+		text, err := builtinFiles.ReadFile("builtin/" + name + ".yaml")
 		if err == nil {
-			err = s.add(file, text)
+			err = s.add(BuiltInOrigin, text)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("built-in policies: %v", err))

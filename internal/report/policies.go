@@ -1,13 +1,16 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"go.yaml.in/yaml/v3"
+
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
@@ -59,8 +62,8 @@ func summarise(set *policy.Set, p *retry.Policy) PolicySummary {
 // ShownPolicy is one policy in full.
 type ShownPolicy struct {
 	PolicySummary
-	Schedule []isoWait        `json:"schedule"`
-	Findings []policy.Finding `json:"findings"`
+	Schedule []isoWait     `json:"schedule"`
+	Findings text.Findings `json:"findings"`
 	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
 	Policy policy.Entry `json:"policy"`
 
@@ -72,7 +75,7 @@ func PolicyInFull(set *policy.Set, p *retry.Policy) ShownPolicy {
 	s := ShownPolicy{PolicySummary: summarise(set, p), Schedule: []isoWait{}, Findings: set.Lint(p.Name, 0), policy: p}
 	s.Policy, _ = set.Entry(p.Name)
 	if s.Findings == nil {
-		s.Findings = []policy.Finding{} // in JSON a list, even where it is empty
+		s.Findings = text.Findings{} // in JSON a list, even where it is empty
 	}
 	for _, w := range s.waits {
 		w.Wait, w.Total = 0, 0 // of no claim
@@ -118,152 +121,57 @@ func (s PolicySummary) origin() string {
 	return raw
 }
 
-// Text words the policy.
+// Text words the policy: its waits, and all of it as a file states it.
 func (s ShownPolicy) Text() string {
-	p := s.policy
 	var b labelled
 	b.label("Policy", "%s, %s", s.Name, s.origin())
-	if s.Description != "" {
-		b.label("", "%s", text.Line(s.Description))
-	}
 	b.label("Tries", "%s", s.tries())
-	b.label("Waits", "base %s, factor %g, min %s, max %s, %s, in whole %ss", text.Span(p.Base), p.Factor, text.Span(p.Min), text.Span(p.Max),
-		jitterWords(p.Jitter), s.Policy.Precision)
-	if p.Deadline > 0 {
-		b.label("Deadline", "%s after the first failure", text.Span(p.Deadline))
-	}
-	b.label("Input", "%s", s.input())
-	for i, t := range s.Policy.Targets {
-		b.label([]string{"Targets", ""}[min(i, 1)], "%s", targetWords(t))
-	}
 	if len(s.waits) > 0 {
-		b.WriteString("\n" + scheduleTable(p, s.waits, bandOnly))
+		b.WriteString("\n" + scheduleTable(s.policy, s.waits, bandOnly))
 	}
-	b.WriteString(rulesText("Rules, of which the first that matches decides", s.Policy.Rules))
-	fmt.Fprintf(&b, "\nNo rule matches: %s\n", p.Unknown)
-	b.WriteString(rulesText("Submission may have landed: advice CHECK_STATUS", s.Policy.InDoubt))
+	b.WriteString("\nAs a file states it, with all that it inherits and all defaults:\n\n" + s.file())
 	if len(s.Findings) > 0 {
-		b.WriteString("\nFindings of worker policies lint:\n" + findingsText("  ", s.Findings))
+		b.WriteString("\nFindings of worker policies lint:\n\n" + s.Findings.Text(""))
 	}
 	return b.String()
 }
 
-func jitterWords(share float64) string {
-	if share == 0 {
-		return "no jitter"
+// file returns the policies file with this policy.
+func (s ShownPolicy) file() string {
+	var node yaml.Node
+	written, err := json.Marshal(map[string][]policy.Entry{"policies": {s.Policy}})
+	if err == nil {
+		err = yaml.Unmarshal(written, &node) // JSON is YAML
 	}
-	return fmt.Sprintf("jitter of %g", share)
+	const levels = 6 // document, fields, policies, one, its rules, one
+	spread(&node, levels)
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err == nil {
+		err = encoder.Encode(&node)
+	}
+	if err != nil {
+		return err.Error() + "\n" // a policy that was read can be written
+	}
+	var wrapped strings.Builder
+	for line := range strings.Lines(b.String()) {
+		// In YAML a text and a list in brackets may go on in a line that is indented more.
+		if words := strings.TrimLeft(line, " "); utf8.RuneCountInString(line) > text.Columns {
+			indent := line[:len(line)-len(words)]
+			line = indent + strings.TrimLeft(text.Wrap(words, indent+"    "), " ")
+		}
+		wrapped.WriteString(line)
+	}
+	return wrapped.String()
 }
 
-func targetWords(t policy.Target) string {
-	s := t.KPI + " " + t.Target
-	if t.Source != "" {
-		s += " (" + text.Line(t.Source) + ")"
+// spread writes YAML over lines, so many levels deep, and texts without the quotes that they do not need.
+func spread(node *yaml.Node, levels int) {
+	if node.Style = 0; levels <= 0 && node.Kind != yaml.ScalarNode {
+		node.Style = yaml.FlowStyle
 	}
-	return s
-}
-
-func (s ShownPolicy) input() string {
-	p := s.policy
-	raw := "claimId is one word"
-	if p.IDs == retry.ClaimIDs {
-		raw = "claimId is CLM-<any>-<digits>"
+	for _, inner := range node.Content {
+		spread(inner, levels-1)
 	}
-	if p.AcceptEmptyError {
-		raw += "; a blank error text is an unknown error"
-	} else {
-		raw += "; a blank error text is invalid"
-	}
-	raw += "; a time without a zone is of " + s.Policy.TimeZone
-	if p.JobOverrides {
-		raw += "; max_attempts, retry_delay and max_retry_delay of a job override"
-	}
-	return raw
-}
-
-// rulesText lists rules in their order.
-func rulesText(title string, rules []retry.Rule) string {
-	var b strings.Builder
-	for i, r := range rules {
-		if i == 0 {
-			b.WriteString("\n" + title + "\n")
-		}
-		fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(fmt.Sprintf("%-9s %s", r.Class, r.ID)))
-		b.WriteString(text.Wrap(ruleWords(r), "      "))
-	}
-	return b.String()
-}
-
-func ruleWords(r retry.Rule) string {
-	s := conditionWords(&r.Condition)
-	if r.Unless != nil {
-		s += "; unless " + conditionWords(r.Unless)
-	}
-	if r.Source != "" {
-		s += " (" + text.Line(r.Source) + ")"
-	}
-	return s
-}
-
-// conditionWords words each field of a condition that is stated.
-func conditionWords(c *evidence.Condition) string {
-	var parts []string
-	add := func(name, s, in string) {
-		if in != "" {
-			s += " in an insurer's " + in
-		}
-		if s != "" {
-			parts = append(parts, name+" "+text.Line(s))
-		}
-	}
-	for field, value := range reflect.ValueOf(c).Elem().Fields() {
-		name := field.Tag.Get("yaml")
-		switch v := value.Interface().(type) {
-		case []string:
-			add(name, strings.Join(v, ", "), "")
-		case *evidence.GlosaCondition:
-			if v != nil {
-				add(name, v.String(), v.In)
-			}
-		case *evidence.TermsCondition:
-			if v != nil {
-				add(v.Table, strings.Join(v.Sign, ", "), v.In)
-			}
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// FindingsText words findings, each with what to do about it.
-func FindingsText(findings []policy.Finding) string {
-	if len(findings) == 0 {
-		return "No findings.\n"
-	}
-	return findingsText("", findings)
-}
-
-func findingsText(indent string, findings []policy.Finding) string {
-	var b strings.Builder
-	for _, f := range findings {
-		where := text.Line(f.File)
-		if f.Line > 0 {
-			where = fmt.Sprintf("%s:%d", where, f.Line)
-		}
-		fmt.Fprintf(&b, "%s%s: %s %s\n", indent, where, f.Severity, f.Check)
-		what := f.Problem
-		if f.Rule != "" {
-			what = "rule " + f.Rule + ": " + what
-		}
-		if f.Policy != "" {
-			what = "policy " + f.Policy + ": " + what
-		}
-		if !strings.HasSuffix(what, "?") { // did you mean ...?
-			what += "."
-		}
-		b.WriteString(text.Wrap(text.Line(what), indent+"    "))
-		if f.Advice != "" {
-			b.WriteString(text.Wrap("What to do: "+f.Advice+".", indent+"    "))
-		}
-	}
-	return b.String()
 }

@@ -2,6 +2,8 @@ package text
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,7 +33,8 @@ type Finding struct {
 	// File and Line are the place, Line from 1; empty and 0 where it is in none, or not known.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-	// Subject is the id of what the finding is about, such as a rule or an element of a model, Name what people call it.
+	// Subject is what the finding is about, such as an element of a model by its id, or "policy tiss, rule transient.TIMEOUT".
+	// Name is what people call it.
 	Subject string `json:"subject,omitempty"`
 	Name    string `json:"name,omitempty"`
 	// What is what was found, Effect what happens at run time, Advice what to do, and Fix a text to paste there.
@@ -103,6 +106,16 @@ func (f Finding) String() string {
 		b.WriteString(strings.TrimRight(indent+"  "+Harmless(line), " \n") + "\n")
 	}
 	return b.String()
+}
+
+// OneLine is a finding for a log or an error: the place, what it is about and what was found.
+func (f Finding) OneLine() string {
+	place := f.File
+	if f.Line > 0 {
+		place += ":" + strconv.Itoa(f.Line)
+	}
+	parts := slices.DeleteFunc([]string{place, f.Subject, f.What}, func(s string) bool { return s == "" })
+	return Line(strings.Join(parts, ": "))
 }
 
 // sentence begins a text with a capital letter, unless it begins with a name that is written as it is, and ends it.

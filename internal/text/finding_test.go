@@ -37,4 +37,6 @@ x.bpmn: warning more
 	check.Same(t, "None.\n", text.Findings{}.Text("None."), "without any")
 	part := text.Finding{Severity: text.Warning, Check: "gateway", What: "it does not answer", Advice: "start it"}
 	check.Same(t, "warning  gateway         it does not answer\n         -> start it\n", part.String(), "of a part that runs")
+	check.Same(t, "it does not answer", part.OneLine(), "in a log")
+	check.Same(t, `models/minha cobrança.bpmn:83: Event_Wait: "PT" is missing`, findings[0].OneLine(), "of a place, in a log")
 }

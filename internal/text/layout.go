@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-const columns = 80
+// Columns is the width of a terminal.
+const Columns = 80
 
 var numberAndUnit = regexp.MustCompile(`\b(\d+) (s|min|h|d|days|%)(\W|$)`)
 
@@ -25,7 +26,7 @@ func Wrap(text, indent string) string {
 		case width == 0:
 			b.WriteString(indent)
 			width = utf8.RuneCountInString(indent)
-		case width+1+length > columns:
+		case width+1+length > Columns:
 			b.WriteString("\n" + indent)
 			width = utf8.RuneCountInString(indent)
 		default:
