@@ -34,14 +34,14 @@ type caseFile struct {
 func ParseCases(file string, text []byte) ([]Case, error) {
 	var faults Faults
 	var read caseFile
-	_, list := child(faults.decode(text, &read), "cases")
+	list := items(faults.decode(text, &read), "cases")
 	if faults == nil && len(read.Cases) == 0 {
 		faults.add(0, "", "the file holds no cases: it begins with cases: and a list of them")
 	}
 	if faults != nil {
 		return nil, faults.of(file)
 	}
-	for i, node := range items(list) {
+	for i, node := range list {
 		c := &read.Cases[i]
 		if c.Line = node.Line; c.Answer == (Answer{}) {
 			faults.add(c.Line, "", "the case states none of class, rule and wait")

@@ -3,6 +3,7 @@ package policy_test
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,9 +18,9 @@ import (
 )
 
 func TestExampleInDocsHasNoWarning(t *testing.T) {
-	text, err := os.ReadFile("../../docs/policies.md")
+	page, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
-	_, example, begins := strings.Cut(string(text), "```yaml\n")
+	_, example, begins := strings.Cut(string(page), "```yaml\n")
 	example, _, ends := strings.Cut(example, "```\n")
 	if !begins || !ends {
 		t.Fatal("there is no example")
@@ -27,18 +28,18 @@ func TestExampleInDocsHasNoWarning(t *testing.T) {
 	set := parse(t, example)
 	hasNoWarning(t, set)
 	dental, _ := set.Get("dental")
-	for text, rule := range map[string]string{
+	for said, rule := range map[string]string{
 		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 502 gone": "http.gateway",
 		"connection reset by peer": "dental.away", "codigoGlosa: 3112": "dental.glosa", "codigoGlosa: 1308": "tiss.answer-glosa",
 	} {
-		check.Same(t, rule, dental.Classify(text).RuleID, "rule of %q", text)
+		check.Same(t, rule, dental.Classify(said).RuleID, "rule of %q", said)
 	}
 }
 
 func TestCasesInDocsHoldOfTheExample(t *testing.T) {
-	text, err := os.ReadFile("../../docs/policies.md")
+	page, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
-	blocks := strings.Split(string(text), "```")
+	blocks := strings.Split(string(page), "```")
 	block := func(begins string) string {
 		i := slices.IndexFunc(blocks, func(b string) bool { return strings.HasPrefix(b, begins) })
 		return strings.TrimPrefix(blocks[max(i, 0)], "yaml\n")
@@ -55,9 +56,9 @@ func TestCasesInDocsHoldOfTheExample(t *testing.T) {
 }
 
 func TestExamplePoliciesByInsurerHaveNoWarning(t *testing.T) {
-	text, err := os.ReadFile("../../examples/policies-by-insurer.yaml")
+	page, err := os.ReadFile("../../examples/policies-by-insurer.yaml")
 	check.Must(t, err)
-	hasNoWarning(t, parse(t, string(text)))
+	hasNoWarning(t, parse(t, string(page)))
 }
 
 func hasNoWarning(t *testing.T, set *policy.Set) {
@@ -70,13 +71,23 @@ func hasNoWarning(t *testing.T, set *policy.Set) {
 }
 
 func TestDocsExplainEveryField(t *testing.T) {
-	text, err := os.ReadFile("../../docs/policies.md")
+	page, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
 	for _, v := range []any{policy.Entry{}, policy.Target{}, retry.Rule{}, evidence.GlosaCondition{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(v)) {
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "in" { // which is shown with its value
-				check.Contains(t, string(text), "`"+name+"`")
+				check.Contains(t, string(page), "`"+name+"`")
 			}
+		}
+	}
+}
+
+func TestDocsExplainEveryCheck(t *testing.T) {
+	page, err := os.ReadFile("../../docs/policies.md")
+	check.Must(t, err)
+	for _, file := range glob(t, "testdata/lint/*.yaml") {
+		if name, _, _ := strings.Cut(filepath.Base(file), "."); name != "good" {
+			check.Contains(t, string(page), "`"+name+"`")
 		}
 	}
 }

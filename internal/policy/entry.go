@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -63,8 +62,8 @@ type Duration time.Duration
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	read, err := retry.ParseDuration(node.Value)
 	if err != nil || read < 0 {
-		value := strings.Replace(quoted(node.Value), `""`, "the value", 1)
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M", node.Line, value)}}
+		const form = "line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, shown(node.Value))}}
 	}
 	*d = Duration(read)
 	return nil
@@ -142,3 +141,11 @@ func (e *Entry) settings() (s retry.Settings, faults []error) {
 
 // quoted quotes a value. A long one is cut, so that it does not fill the screen.
 func quoted(value string) string { return strconv.Quote(text.Shorten(value, 60)) }
+
+// shown is the value as a fault names it. A group of fields has none.
+func shown(value string) string {
+	if value == "" {
+		return "the value"
+	}
+	return quoted(value)
+}

@@ -76,7 +76,7 @@ func (f *Faults) overlooked(node *yaml.Node) {
 		case tag == "!!null":
 			f.add(n.Line, "", node.Content[i-1].Value+" has no value: state one, or leave the field out")
 		case (tag == "!!int" || tag == "!!float") && !plainNumber.MatchString(n.Value):
-			f.add(n.Line, "", quoted(n.Value)+" is no number in plain decimal digits: write it so, or quote it if it is a text")
+			f.add(n.Line, "", quoted(n.Value)+" must be a number of 0 or more in plain decimal digits, or quoted if it is a text")
 		case tag == "!!float" && slices.Contains([]string{"maxRetries", "retryCount"}, node.Content[i-1].Value):
 			f.add(n.Line, "", quoted(n.Value)+" must be a whole number")
 		}
@@ -85,7 +85,7 @@ func (f *Faults) overlooked(node *yaml.Node) {
 }
 
 var (
-	plainNumber  = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?$`)
+	plainNumber  = regexp.MustCompile(`^(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?$`)
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 	unknownField = regexp.MustCompile(`^field (.+) not found in type \w+\.(\w+)$`)
 	twice        = regexp.MustCompile(`^mapping key "(.+)" already defined at line (\d+)$`)
@@ -120,7 +120,7 @@ func (f *Faults) refused(err error) (rest bool) {
 			problem = found[1] + " is there twice: first in line " + found[2]
 		} else if found := otherForm.FindStringSubmatch(problem); found != nil {
 			form := cmp.Or(forms[found[2]], "fields with values, each after its name, or a list of such with a - before each")
-			problem = strings.Replace(quoted(found[1]), `""`, "the value", 1) + " must be " + form
+			problem = shown(found[1]) + " must be " + form
 		} else if problem == noToken {
 			problem = "indent with blanks, not with tabs, and quote a text that begins with a sign"
 		}
@@ -132,7 +132,17 @@ func (f *Faults) refused(err error) (rest bool) {
 // fields are the fields of a file by the Go type that has them.
 var fields = func() map[string][]string {
 	all := map[string][]string{}
-	for _, v := range []any{document{}, Entry{}, Target{}, retry.Rule{}, evidence.Condition{}, evidence.GlosaCondition{}, evidence.TermsCondition{}, caseFile{}, Case{}} {
+	for _, v := range []any{
+		document{},
+		Entry{},
+		Target{},
+		retry.Rule{},
+		evidence.Condition{},
+		evidence.GlosaCondition{},
+		evidence.TermsCondition{},
+		caseFile{},
+		Case{},
+	} {
 		t := reflect.TypeOf(v)
 		for _, field := range reflect.VisibleFields(t) {
 			if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); name != "" && name != "-" {
@@ -168,28 +178,27 @@ func lineOf(node *yaml.Node, field string) int {
 	return node.Line
 }
 
-// child returns a field of a mapping; nil if it has none.
+// child returns a field of a mapping and its value, that of an alias where it is one; nil if it has no such field.
 func child(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node = target(node); node == nil || node.Kind != yaml.MappingNode {
 		return nil, nil
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == name {
-			return node.Content[i], node.Content[i+1]
+			return node.Content[i], target(node.Content[i+1])
 		}
 	}
 	return nil, nil
 }
 
-// items returns the items of a list.
-func items(node *yaml.Node) []*yaml.Node {
-	if node = target(node); node == nil || node.Kind != yaml.SequenceNode {
-		return nil
+// items returns the items of the list that a field of a mapping is.
+func items(node *yaml.Node, name string) []*yaml.Node {
+	if _, list := child(node, name); list != nil && list.Kind == yaml.SequenceNode {
+		return list.Content
 	}
-	return node.Content
+	return nil
 }
 
-// target returns what an alias stands for, and any other node itself.
 func target(node *yaml.Node) *yaml.Node {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"hospital.example/analyze-retry/internal/evidence"
 	"hospital.example/analyze-retry/internal/retry"
@@ -37,23 +36,25 @@ func compiled(c evidence.Condition) *evidence.Matcher {
 
 // alone finds mistakes in a rule that do not depend on other rules.
 func (l *linter) alone(r *retry.Rule, m *evidence.Matcher) {
-	l.find(m.ExcludesItself(), text.Warning, "no-effect", r.ID, "make unless narrower, or leave it out",
-		"unless matches everything that the rule looks for: the rule never matches")
+	l.find(m.ExcludesItself(), r.ID, finding(text.Warning, "no-effect", "make unless narrower, or leave it out",
+		"unless matches everything that the rule looks for: the rule never matches"))
 	var asked []string
 	for field, value := range reflect.ValueOf(r.Condition).Fields() {
 		if field.Name != "Unless" && !value.IsZero() {
 			asked = append(asked, field.Tag.Get("yaml"))
 		}
 	}
-	l.find(len(asked) > 1, text.Information, "all-at-once", r.ID, "make it a rule for each, if one is enough",
-		"it takes only a text that has all of %s", strings.Join(asked, ", "))
+	l.find(len(asked) > 1, r.ID, finding(text.Information, "all-at-once", "make it a rule for each, if one is enough",
+		"it takes only a text that has all of %s", list(asked)))
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
 	}
 	for _, word := range words {
+		documented := word == "503" || word == "504" // by RN-BIL-005
 		for _, slip := range slips {
-			l.find(slip.mark.MatchString(word) && word != "503" && word != "504", text.Warning, "words", r.ID, slip.advice, "%s in contains %s", quoted(word), slip.what) // 503, 504: RN-BIL-005
+			l.find(slip.mark.MatchString(word) && !documented, r.ID,
+				finding(text.Warning, "words", slip.advice, "%s in contains %s", quoted(word), slip.what))
 		}
 	}
 }
@@ -63,68 +64,71 @@ var slips = []struct {
 	mark         *regexp.Regexp
 	what, advice string
 }{
-	{regexp.MustCompile(`[“”„‟‘’«»]|^['"]|['"]$`), "has quotes that are part of the text", `use plain quotes, "...", around the whole text, or none`},
+	{
+		regexp.MustCompile(`[“”„‟‘’«»]|^['"]|['"]$`),
+		"has quotes that are part of the text", `use plain quotes, "...", around the whole text, or none`,
+	},
 	{
 		regexp.MustCompile(`\.[*+?]|\\[a-zA-Z.]|^\^|\$$|^[*%]|[*%]$|\||\[[^\]]*-[^\]]*\]|\(\?`),
 		"looks like a pattern, but its signs are looked for as they stand", "write each text out, as a word of the list",
 	},
-	{regexp.MustCompile(`[,;] |\n`), "is one text, with all that is in it", "quote each word of the list, not all of them together"},
-	{regexp.MustCompile(`^\s|\s$`), "begins or ends with a blank, which must be in the text too", "leave the blank out, unless it is meant"},
+	{
+		regexp.MustCompile(`[,;] |\n`),
+		"is one text, with all that is in it", "quote each word of the list, not all of them together",
+	},
+	{
+		regexp.MustCompile(`^\s|\s$`),
+		"begins or ends with a blank, which must be in the text too", "leave the blank out, unless it is meant",
+	},
 	{
 		regexp.MustCompile(`^[^\pL\pN]*([\pL\pN][^\pL\pN]*){0,3}$`),
-		"has less than four letters: it stands inside many other words and numbers", "write more of the text, or ask for a code: http: [404]",
+		"has less than four letters: it stands inside many other words and numbers",
+		"write more of the text, or ask for a code: http: [404]",
 	},
 }
 
-// beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule takes all such texts, or an
-// inherited one does the same. all are the rules of the policy.
+// beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule takes all such
+// texts, or an inherited one does the same. all are the rules of the policy.
 func (l *linter) beside(i int, all []*evidence.Matcher) {
 	const check, advice = "no-effect", "move it before the other rule, narrow that one with unless, or leave it out here"
 	r := &l.p.Rules[i]
 	for j := range l.p.Rules {
 		other, earlier, inherited := &l.p.Rules[j], j < i, j >= len(l.e.Rules)
-		l.find(inherited && other.ID == r.ID, text.Warning, "same-id", r.ID, "give it an id of its own",
-			"an inherited rule has this id too: records and metrics do not tell the two apart")
-		if l.find(earlier && all[i].Implies(all[j]), text.Warning, check, r.ID, advice,
-			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class) ||
-			l.find(inherited && other.Class == r.Class && all[i].Implies(all[j]), text.Information, check, r.ID,
-				"leave it out, unless it is to come first", "the inherited rule %s takes all its texts too", other.ID) {
+		l.find(inherited && other.ID == r.ID, r.ID, finding(text.Warning, "same-id", "give it an id of its own",
+			"an inherited rule has this id too: records and metrics do not tell the two apart"))
+		if l.find(earlier && all[i].Implies(all[j]), r.ID, finding(text.Warning, check, advice,
+			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class)) ||
+			l.find(inherited && other.Class == r.Class && all[i].Implies(all[j]), r.ID, finding(text.Information, check,
+				"leave it out, unless it is to come first", "the inherited rule %s takes all its texts too", other.ID)) {
 			return
 		}
 		for _, word := range r.Contains {
-			taken := earlier && other.Class != r.Class && compiled(evidence.Condition{Contains: []string{word}}).Implies(all[j])
-			l.find(taken, text.Warning, check, r.ID, advice, "%s is not for this rule: %s (%s) before it takes all such texts", word, other.ID, other.Class)
+			alone := evidence.Condition{Contains: []string{word}}
+			l.find(earlier && other.Class != r.Class && compiled(alone).Implies(all[j]), r.ID, finding(text.Warning, check, advice,
+				"%s is not for this rule: %s (%s) before it takes all such texts", word, other.ID, other.Class))
 		}
 	}
 }
 
-// knownTexts are error texts of insurers, hospital systems, programs and proxies, one a line: some for each rule of tiss, and
-// some that it does not know. All data in them is invented.
-//
 //go:embed known.txt
 var knownTexts string
 
-// known are the known texts one by one. They have \n and \r for the ends of their own lines.
-var known = sync.OnceValue(func() []string {
-	all := strings.Split(strings.TrimSpace(knownTexts), "\n")
-	for i := range all {
-		all[i] = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(all[i])
-	}
-	return all
-})
+// known are error texts of insurers, hospital systems, programs and proxies: some for each rule of tiss, and some that it
+// does not know. All data in them is invented.
+var known = strings.Split(strings.TrimSpace(knownTexts), "\n")
 
 // doubts finds a rule of inDoubt that holds of many known texts.
 func (l *linter) doubts(rule string, m *evidence.Matcher) {
-	found, all := 0, len(known())
-	for _, known := range known() {
+	found := 0
+	for _, known := range known {
 		t := evidence.Read(known)
 		if _, matches := m.Match(t); matches {
 			found++
 		}
 		t.Free()
 	}
-	l.find(found > all/5, text.Warning, "changes-class", rule, "write more of the text",
-		"it holds of %d of %d known texts: each of them would have to be asked about", found, all)
+	l.find(found > len(known)/5, rule, finding(text.Warning, "changes-class", "write more of the text",
+		"it holds of %d of %d known texts: each of them would have to be asked about", found, len(known)))
 }
 
 // change is another class that texts get, by the rule that gives it.
@@ -133,13 +137,13 @@ type change struct {
 	from, to retry.Class
 }
 
-// changes finds known texts, and words of inherited rules, that get another class than by the policy that is extended. A few that were
-// unknown before are what rules of one's own are for.
+// changes finds known texts, and words of inherited rules, that get another class than by the policy that is extended.
+// A few that were unknown before are what rules of one's own are for.
 func (l *linter) changes() {
 	if l.e.parent == nil {
 		return
 	}
-	texts := slices.Clone(known())
+	texts := slices.Clone(known)
 	for _, r := range l.e.inherits().Rules {
 		texts = append(texts, r.Contains...)
 	}
@@ -156,15 +160,16 @@ func (l *linter) changes() {
 		}
 	}
 	for c, of := range changed {
-		severity := text.Warning
-		if c.from == retry.Unknown && len(of) <= len(texts)/10 {
+		rule, severity := c.rule, text.Warning
+		if c.from == retry.Unknown && len(of) <= len(known)/10 {
 			severity = text.Information
 		}
-		rule := c.rule
 		if l.e.rule(rule) == nil {
 			rule = "" // the policy's own unknown decides
 		}
-		l.find(true, severity, "changes-class", rule, "if that is not meant, write more of the text in contains, or narrow the rule with unless",
-			"%d of %d known texts change class, from %s (%s) to %s, such as %s", len(of), len(known()), c.from, enumerate(rules[c]), c.to, quoted(of[0]))
+		l.find(true, rule, finding(severity, "changes-class",
+			"if that is not meant, write more of the text in contains, or narrow the rule with unless",
+			"%d of %d known texts change class, from %s (%s) to %s, such as %s",
+			len(of), len(known), c.from, list(rules[c]), c.to, quoted(of[0])))
 	}
 }

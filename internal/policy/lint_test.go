@@ -66,11 +66,11 @@ func TestBuiltInPoliciesHaveNoWarning(t *testing.T) {
 }
 
 func TestEveryRuleOfTissDecidesAKnownText(t *testing.T) {
-	text, err := os.ReadFile("known.txt")
+	known, err := os.ReadFile("known.txt")
 	check.Must(t, err)
 	tiss, seen := policy.BuiltIn("tiss"), map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		seen[tiss.Classify(strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(strings.TrimSpace(line))).RuleID] = true
+	for line := range strings.Lines(string(known)) {
+		seen[tiss.Classify(strings.TrimSpace(line)).RuleID] = true
 	}
 	for _, r := range tiss.Rules {
 		if !seen[r.ID] {

@@ -28,25 +28,30 @@ type reader struct {
 	entries map[string]*Entry
 }
 
-// read reads a file. A fault in the form of one value hides no fault of the others.
-func (r *reader) read(s []byte) {
-	_, list := child(r.decode(s, &document{}), "policies")
-	if len(items(list)) == 0 && r.Faults == nil {
+// add reads a file. If it has a fault, nothing is added. A fault in the form of one value hides no fault of the others.
+func (s *Set) add(file string, content []byte) error {
+	r := &reader{file: file, above: s.entries, nodes: map[string]*yaml.Node{}, entries: map[string]*Entry{}}
+	list := items(r.decode(content, &document{}), "policies")
+	if len(list) == 0 && r.Faults == nil {
 		r.add(0, "", "the file holds no policies: it begins with policies: and a list of them")
 	}
-	for _, node := range items(list) {
-		switch _, name := child(node, "name"); {
-		case name == nil || target(name).Value == "":
+	for _, node := range list {
+		_, name := child(node, "name")
+		if name == nil || name.Value == "" {
 			r.add(node.Line, "", "name is missing")
-		case r.nodes[target(name).Value] != nil:
-			r.add(name.Line, "", fmt.Sprintf("the name %s is taken by the policy in line %d", target(name).Value, r.nodes[target(name).Value].Line))
-		default:
-			r.nodes[target(name).Value] = node
+		} else if first := r.nodes[name.Value]; first != nil {
+			r.add(name.Line, "", fmt.Sprintf("the name %s is taken by the policy in line %d", name.Value, first.Line))
+		} else {
+			r.nodes[name.Value] = node
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		r.entry(name)
 	}
+	if r.Faults == nil {
+		maps.Copy(s.entries, r.entries)
+	}
+	return r.of(file)
 }
 
 // entry returns a policy of the file, which is read over a copy of the one that it extends; nil if it waits for that one.
@@ -58,7 +63,7 @@ func (r *reader) entry(name string) *Entry {
 	e, node := defaults, r.nodes[name]
 	var parent *Entry
 	if _, extends := child(node, "extends"); extends != nil {
-		if parent = r.extended(name, target(extends)); parent != nil {
+		if parent = r.extended(name, extends); parent != nil {
 			e = *parent
 		}
 	}
@@ -87,7 +92,8 @@ func (r *reader) extended(name string, extends *yaml.Node) *Entry {
 		known := slices.AppendSeq(slices.Collect(maps.Keys(r.above)), maps.Keys(r.nodes))
 		known = slices.DeleteFunc(known, func(other string) bool { return other == name })
 		slices.Sort(known)
-		r.add(extends.Line, "policy "+name, fmt.Sprintf("extends %s, which is no other policy: %s", quoted(of), meant(of, slices.Compact(known))))
+		what := fmt.Sprintf("extends %s, which is no other policy: %s", quoted(of), meant(of, slices.Compact(known)))
+		r.add(extends.Line, "policy "+name, what)
 	}
 	return parent
 }
@@ -142,11 +148,9 @@ func subject(policy, rule string) string {
 
 // rule returns the YAML of the entry's last rule with an id, nil if there is none.
 func (e *Entry) rule(id string) (node *yaml.Node) {
-	_, rules := child(e.node, "rules")
-	_, inDoubt := child(e.node, "inDoubt")
-	for _, item := range slices.Concat(items(rules), items(inDoubt)) {
-		if _, value := child(item, "id"); value == nil && id == "" || value != nil && target(value).Value == id {
-			node = item
+	for _, item := range slices.Concat(items(e.node, "rules"), items(e.node, "inDoubt")) {
+		if _, value := child(item, "id"); value == nil && id == "" || value != nil && value.Value == id {
+			node = target(item)
 		}
 	}
 	return node

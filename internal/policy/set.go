@@ -12,8 +12,6 @@ import (
 	"slices"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
-
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -93,17 +91,6 @@ func Parse(name string, text []byte) (*Set, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// add reads a file. If it has a fault, nothing is added.
-func (s *Set) add(file string, text []byte) error {
-	r := &reader{file: file, above: s.entries, nodes: map[string]*yaml.Node{}, entries: map[string]*Entry{}}
-	r.read(text)
-	if r.Faults != nil {
-		return r.of(file)
-	}
-	maps.Copy(s.entries, r.entries)
-	return nil
 }
 
 //go:embed builtin/*.yaml

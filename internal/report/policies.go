@@ -110,7 +110,8 @@ func (s PolicySummary) tries() string {
 		return "no retries"
 	}
 	return fmt.Sprintf("%s, waits of %s, %s in all", text.Count(s.MaxRetries, "retry"),
-		text.Range(time.Duration(s.ShortestWait), time.Duration(s.LongestWait)), text.Range(time.Duration(s.ShortestInAll), time.Duration(s.LongestInAll)))
+		text.Range(time.Duration(s.ShortestWait), time.Duration(s.LongestWait)),
+		text.Range(time.Duration(s.ShortestInAll), time.Duration(s.LongestInAll)))
 }
 
 func (s PolicySummary) origin() string {
