@@ -62,8 +62,8 @@ type Duration time.Duration
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	read, err := retry.ParseDuration(node.Value)
 	if err != nil || read < 0 {
-		const form = "line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, shown(node.Value))}}
+		const form = "line %d: %q must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, text.Shorten(node.Value, 60))}}
 	}
 	*d = Duration(read)
 	return nil
@@ -141,11 +141,3 @@ func (e *Entry) settings() (s retry.Settings, faults []error) {
 
 // quoted quotes a value. A long one is cut, so that it does not fill the screen.
 func quoted(value string) string { return strconv.Quote(text.Shorten(value, 60)) }
-
-// shown is the value as a fault names it. A group of fields has none.
-func shown(value string) string {
-	if value == "" {
-		return "the value"
-	}
-	return quoted(value)
-}

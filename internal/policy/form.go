@@ -13,8 +13,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/evidence"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -88,22 +86,29 @@ var (
 	plainNumber  = regexp.MustCompile(`^(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?$`)
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 	unknownField = regexp.MustCompile(`^field (.+) not found in type \w+\.(\w+)$`)
-	twice        = regexp.MustCompile(`^mapping key "(.+)" already defined at line (\d+)$`)
-	otherForm    = regexp.MustCompile("^cannot unmarshal !!\\w+(?: `(.*)`)? into (.+)$")
-	noToken      = "found character that cannot start any token"
 )
 
-// forms are the forms of values by their Go types; the others are groups of fields.
-var forms = map[string]string{
-	"string":   "one text",
-	"bool":     "true or false",
-	"int":      "a whole number",
-	"float64":  "a number, such as 2 or 0.2 (a fifth, 20 %)",
-	"[]string": "a list in brackets, such as [PORTAL CLOSED, PORTAL FECHADO]",
+// plainer has words for those who know neither the YAML decoder nor Go, in the place of its own. They are replaced in turn.
+var plainer = []struct {
+	its   *regexp.Regexp
+	words string
+}{
+	{regexp.MustCompile(`^mapping key "(.+)" already defined at line (\d+)$`), "$1 is there twice: first in line $2"},
+	{regexp.MustCompile("^cannot unmarshal !!\\w+ `(.*)`"), `"$1"`},
+	{regexp.MustCompile(`^cannot unmarshal !!\w+`), "the value"},
+	{regexp.MustCompile(` into string$`), " must be one text"},
+	{regexp.MustCompile(` into bool$`), " must be true or false"},
+	{regexp.MustCompile(` into int$`), " must be a whole number"},
+	{regexp.MustCompile(` into float64$`), " must be a number, such as 2 or 0.2 (a fifth, 20 %)"},
+	{regexp.MustCompile(` into \[\]string$`), " must be a list in brackets, such as [PORTAL CLOSED, PORTAL FECHADO]"},
+	{regexp.MustCompile(` into \S+$`), " must be fields with values, each after its name, or a list of such with a - before each"},
+	{
+		regexp.MustCompile(`^found character that cannot start any token$`),
+		"indent with blanks, not with tabs, and quote a text that begins with a sign",
+	},
 }
 
-// refused notes an error of the YAML decoder, in words for those who know neither it nor Go. It reports whether the decoder
-// could read the rest of the file.
+// refused notes an error of the YAML decoder. It reports whether the decoder could read the rest of the file.
 func (f *Faults) refused(err error) (rest bool) {
 	problems, prefix := []string{err.Error()}, "is not YAML: "
 	all, rest := errors.AsType[*yaml.TypeError](err)
@@ -116,43 +121,37 @@ func (f *Faults) refused(err error) (rest bool) {
 		problem = strings.TrimPrefix(problem, at[0])
 		if found := unknownField.FindStringSubmatch(problem); found != nil {
 			problem = "there is no field " + text.Shorten(found[1], 60) + ": " + meant(found[1], fields[found[2]])
-		} else if found := twice.FindStringSubmatch(problem); found != nil {
-			problem = found[1] + " is there twice: first in line " + found[2]
-		} else if found := otherForm.FindStringSubmatch(problem); found != nil {
-			form := cmp.Or(forms[found[2]], "fields with values, each after its name, or a list of such with a - before each")
-			problem = shown(found[1]) + " must be " + form
-		} else if problem == noToken {
-			problem = "indent with blanks, not with tabs, and quote a text that begins with a sign"
+		}
+		for _, p := range plainer {
+			problem = p.its.ReplaceAllString(problem, p.words)
 		}
 		f.add(line, "", prefix+problem)
 	}
 	return rest
 }
 
-// fields are the fields of a file by the Go type that has them.
-var fields = func() map[string][]string {
-	all := map[string][]string{}
-	for _, v := range []any{
-		document{},
-		Entry{},
-		Target{},
-		retry.Rule{},
-		evidence.Condition{},
-		evidence.GlosaCondition{},
-		evidence.TermsCondition{},
-		caseFile{},
-		Case{},
-	} {
-		t := reflect.TypeOf(v)
+// fields are the fields of the files by the Go type that has them.
+var fields = fieldsOf(map[string][]string{}, reflect.TypeFor[document](), reflect.TypeFor[caseFile]())
+
+// fieldsOf adds those of some types, and of the types of their fields.
+func fieldsOf(all map[string][]string, types ...reflect.Type) map[string][]string {
+	for _, t := range types {
+		for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || all[t.Name()] != nil {
+			continue
+		}
 		for _, field := range reflect.VisibleFields(t) {
 			if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); name != "" && name != "-" {
 				all[t.Name()] = append(all[t.Name()], name)
+				fieldsOf(all, field.Type)
 			}
 		}
 		slices.Sort(all[t.Name()])
 	}
 	return all
-}()
+}
 
 // meant guesses which of the known names a name stands for.
 func meant(name string, known []string) string {

@@ -169,7 +169,7 @@ func (l *linter) changes() {
 		}
 		l.find(true, rule, finding(severity, "changes-class",
 			"if that is not meant, write more of the text in contains, or narrow the rule with unless",
-			"%d of %d known texts change class, from %s (%s) to %s, such as %s",
-			len(of), len(known), c.from, list(rules[c]), c.to, quoted(of[0])))
+			"%d of %d known texts change class, from %s (%s) to %s, such as: %s",
+			len(of), len(known), c.from, list(rules[c]), c.to, text.Shorten(of[0], 60)))
 	}
 }
