@@ -137,7 +137,7 @@ type change struct {
 	from, to retry.Class
 }
 
-// changes finds known texts, and words of inherited rules, that get another class than by the policy that is extended.
+// changes finds known texts, and words of rules, that get another class than by the policy that is extended.
 // A few that were unknown before are what rules of one's own are for.
 func (l *linter) changes() {
 	if l.e.parent == nil {
@@ -146,6 +146,13 @@ func (l *linter) changes() {
 	texts := slices.Clone(known)
 	for _, r := range l.e.inherits().Rules {
 		texts = append(texts, r.Contains...)
+	}
+	for _, r := range l.e.Rules { // that a word is of one's own is what the rule is for, unless it was known
+		for _, word := range r.Contains {
+			if l.e.inherits().Classify(word).Class != retry.Unknown {
+				texts = append(texts, word)
+			}
+		}
 	}
 	changed, rules := map[change][]string{}, map[change][]string{} // the texts, and the rules that decided before
 	for i, known := range texts {
