@@ -23,7 +23,7 @@ func TestReloadSaysWhatIsDoubtful(t *testing.T) {
 		text := "policies: [{name: unimed, extends: tiss, rules: [{id: unimed.all, class: PERMANENT, contains: [" + word + "]}]}]\n"
 		check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
-	write("PORTAL FECHADO")
+	write("CONTRATO XPTO")
 	core, logs := observer.New(zapcore.InfoLevel)
 	a := &App{
 		cfg:     config.Config{Worker: config.Worker{Policies: config.Policies{PoliciesFile: file}}},

@@ -65,7 +65,7 @@ func (c *Chain) Link(r *Record) {
 
 // Follows reports whether the record is the next one of the chain, unchanged; if so it becomes the last one.
 func (c *Chain) Follows(r *Record) bool {
-	if r.Chain != c.Number || r.Seq != c.Seq+1 || r.Hash != c.digest(r) {
+	if r.Chain != c.Number || r.Seq != c.Seq+1 || r.Hash != c.digest(r) || r.NextRetryTime.Nanosecond() != 0 { // whole seconds are hashed
 		return false
 	}
 	c.Seq, c.Last = r.Seq, r.Hash

@@ -16,24 +16,24 @@ type Purged struct {
 
 // Hold is what keeps records that are old enough to be removed. Its zero value is nothing.
 type Hold struct {
-	// From is when the first record was decided that stays, in UTC.
+	// From is the time from which on records stay, in UTC: a day before what keeps them.
 	From time.Time `json:"from"`
-	// ClaimID is the claim that is open since then; empty where events wait to be published.
+	// ClaimID is the claim that is open the longest; empty where events wait to be published.
 	ClaimID string `json:"claimId,omitempty"`
 }
 
-// outOfOrder is how far the times of records may be out of the order in which their events are published: the clocks of
-// two replicas differ.
+// outOfOrder is how far the times of records may be out of the order in which they were appended: the clocks of two
+// replicas differ.
 const outOfOrder = 24 * time.Hour
 
 // Purge removes from a store what was decided before a time, and leaves a signed cut a chain. The first record that stays
 // keeps all behind it in its chain: one that is too young, was decided since an open claim began, or since an event waits
-// to be published. With dry it only tells what it would remove.
+// to be published, each less a day. With dry it only tells what it would remove.
 func Purge(ctx context.Context, store Store, before time.Time, dry bool) (removed []Purged, held Hold, err error) {
 	limit := before
 	err = store.Open(ctx, func(claimID string, state *State) error {
-		if state.Opened.Before(limit) {
-			limit = state.Opened
+		if since := state.Opened.Add(-outOfOrder); since.Before(limit) {
+			limit = since
 			held = Hold{limit, claimID}
 		}
 		return nil

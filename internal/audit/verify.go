@@ -85,9 +85,7 @@ func Verify(ctx context.Context, store walked, public Public, known []Head) (Ver
 	if err == nil {
 		err = c.noneMissing()
 	}
-	if err == nil {
-		c.Agreed -= len(c.chains) // their own heads
-	}
+	c.Agreed = max(c.Agreed-len(c.chains), 0) // without their own heads
 	return c.Verified, err
 }
 
@@ -135,6 +133,9 @@ func (c *check) Ends(heads, cuts []Head) error {
 		of := c.chains[cut.Chain]
 		if of == nil || !c.public.CheckCut(cut) {
 			return &BrokenError{Chain: cut.Chain, Seq: cut.Seq, Why: "the cut that stands for the records up to here was not signed with this key"}
+		}
+		if of.records < cut.Seq {
+			return &BrokenError{Chain: cut.Chain, Seq: of.records, Why: "its signed head is behind the cut: an earlier one was put back"}
 		}
 		c.Removed += cut.Seq
 		of.Chain = ChainAt(cut)
@@ -251,7 +252,8 @@ func (c *check) end() error {
 		return nil
 	}
 	c.walked = true
-	for _, of := range c.chains {
+	for _, h := range c.Heads {
+		of := c.chains[h.Chain]
 		for seq, all := range of.heads {
 			if seq > of.Seq {
 				why := fmt.Sprintf("removed: a head signed for %s has %d records", all[0].At.Format(time.RFC3339), seq)

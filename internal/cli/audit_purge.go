@@ -23,9 +23,9 @@ func newAuditPurge(now clock) *cobra.Command {
 		Long: `Shows which records were decided before a day (UTC) and could be removed; with
 --yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION_YEARS is
 removed, nor a record of an open claim or whose event is yet to be published,
-nor what came after it. One signed cut a chain stands for what was removed. For
---yes the worker must be stopped (SQLite), or RETRY_DATABASE_URL must name the
-owner of the tables (PostgreSQL).`,
+nor what was decided from a day before it on. One signed cut a chain stands for
+what was removed. For --yes the worker must be stopped (SQLite), or
+RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 		Args:    noArgs,
 	}
@@ -94,7 +94,7 @@ func (p *purged) text() string {
 	}
 	switch {
 	case p.Held.ClaimID != "":
-		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open since then (worker claims).\n", text.Minute(p.Held.From), p.Held.ClaimID)
+		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open (worker claims).\n", text.Minute(p.Held.From), p.Held.ClaimID)
 	case !p.Held.From.IsZero():
 		fmt.Fprintf(&b, "What was decided from %s on stays until its events are published.\n", text.Minute(p.Held.From))
 	}

@@ -61,3 +61,10 @@ func TestARowChangedByHandIsNotBelieved(t *testing.T) {
 		a.fails(t, 1, "was changed by hand", args...)
 	}
 }
+
+func TestTheKeyOfAnotherStoreDoesNotSpoilTheReading(t *testing.T) {
+	a, other := archived(t, week()), archived(t, week()[:2])
+	a.settings = append(a.settings, "RETRY_AUDIT_KEY_FILE="+other.path+".key")
+	a.must(t, "claims")
+	a.prints(t, []string{"audit", "verify", "--key", a.path + ".key"}, "The audit trail is in order")
+}

@@ -93,8 +93,9 @@ func (s *store) Published(ctx context.Context, ids []int64) error {
 
 // Backlog implements [audit.Store]. It counts 100,000 at most, for it is asked every few seconds.
 func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT 100000) AS first), at FROM records
-		WHERE id = (SELECT min(id) FROM outbox) AND EXISTS (SELECT FROM meta WHERE name = 'queue')`).Scan(&waiting, &oldest)
+	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT 100000) AS first),
+		coalesce((SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox)), '0001-01-01')
+		FROM meta WHERE name = 'queue'`).Scan(&waiting, &oldest)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, time.Time{}, nil
 	}

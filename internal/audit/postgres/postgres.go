@@ -43,7 +43,7 @@ func Open(ctx context.Context, url string, secret *audit.Secret) (audit.Store, e
 }
 
 // OpenReadOnly opens the store for questions only: it changes nothing, and every write fails. A role that may only read
-// is enough. With a secret it sees rows of claims that were changed by hand.
+// is enough. With the store's own secret it sees rows of claims that were changed by hand.
 func OpenReadOnly(ctx context.Context, url string, secret *audit.Secret) (audit.Store, error) {
 	return open(ctx, url, secret, true)
 }
@@ -74,6 +74,13 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 	}
 	if err == nil && !readOnly {
 		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return s.settle(ctx, tx) })
+	}
+	if err == nil && readOnly && secret != nil {
+		var own bool
+		err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM meta WHERE name = 'key' AND value = $1)", secret.Public().ID()).Scan(&own)
+		if !own {
+			s.secret = nil // another store's says nothing about the rows
+		}
 	}
 	if err != nil {
 		_ = s.Close()
@@ -129,7 +136,9 @@ func (s *store) wrap(doing string, err error) error {
 	}
 	switch sqlstate(err) {
 	case "", readOnlyTransaction, adminShutdown, crashShutdown:
-		s.pool.Reset()
+		if !errors.Is(err, audit.ErrNotLeading) && !errors.Is(err, audit.ErrRow) && !audit.IsBroken(err) { // those are not about the server
+			s.pool.Reset()
+		}
 	}
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
 }

@@ -30,7 +30,10 @@ func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error
 		}
 		return visit(claim, state)
 	})
-	return s.wrap("read the open claims", errors.Join(append(unread, err)...))
+	if err == nil {
+		err = errors.Join(unread...)
+	}
+	return s.wrap("read the open claims", err)
 }
 
 const selectRows = "SELECT claim_id, state FROM claims ORDER BY claim_id"

@@ -72,9 +72,9 @@ func restore(ctx context.Context, path, backup string, public audit.Public) (don
 		if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
 			return done, errors.New("the backup is the store itself")
 		}
-		p, err := hold(path)
-		if err != nil {
-			return done, err
+		p, holdErr := hold(path)
+		if holdErr != nil {
+			return done, holdErr
 		}
 		defer func() { err = errors.Join(err, p.release()) }()
 		file = p.file

@@ -105,6 +105,14 @@ func TestAnEndThatItsHeadDoesNotNameIsRefused(t *testing.T) {
 	}
 }
 
+func TestAStoreWithRecordsThatNamesNoKeyIsRefused(t *testing.T) {
+	s, f, secret := newStore(t)
+	check.Must(t, audittest.Fill(t.Context(), s, audittest.Records(0, 10)), s.Close())
+	f.Tamper(t, "DELETE FROM meta WHERE name = 'key'")
+	_, err := Open(t.Context(), f.path, audittest.Key(secret))
+	check.Fails(t, err, "was made with the key")
+}
+
 func mustRead(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -100,7 +100,10 @@ func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error
 		}
 		return visit(claim, state)
 	})
-	return s.failed(errors.Join(append(unread, err)...))
+	if err == nil {
+		err = errors.Join(unread...)
+	}
+	return s.failed(err)
 }
 
 func (s *store) rows(ctx context.Context, from querier, visit func(string, *audit.State, error) error) error {

@@ -72,12 +72,18 @@ func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, e
 }
 
 // OpenReadOnly opens the store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
-// methods that write fail. With a secret it sees rows of claims that were changed by hand.
+// methods that write fail. With the store's own secret it sees rows of claims that were changed by hand.
 func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit.Store, error) {
 	s := &store{path: path, secret: secret, turn: make(chan struct{}, 1)}
 	_, err := os.Stat(path)
 	if err == nil {
 		err = s.openReader(ctx)
+	}
+	if err == nil && secret != nil {
+		var key string
+		if key, err = readMeta(ctx, s.read, metaKey); key != secret.Public().ID() {
+			s.secret = nil // another store's says nothing about the rows
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())

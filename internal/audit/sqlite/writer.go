@@ -71,23 +71,23 @@ func (w *writer) keepLog() {
 // load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last one does not
 // name would hide that records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
-	given := w.secret.Public().ID()
 	w.chain = audit.NewChain(chainNumber)
+	last := func(h audit.Head) { w.chain = audit.ChainAt(h) }
+	err := marks(ctx, w.conn, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
+	if err != nil {
+		return err
+	}
+	given := w.secret.Public().ID()
 	key, err := readMeta(ctx, w.conn, metaKey)
 	switch {
 	case err != nil:
 		return err
-	case key == "":
+	case key == "" && w.chain.Seq == 0:
 		return w.transact(ctx, func(ctx context.Context, w *writer) error {
 			return errors.Join(w.setMeta(ctx, metaKey, given), w.setHead(ctx, time.Now()))
 		})
 	case key != given:
 		return audit.WrongKey(key, given)
-	}
-	last := func(h audit.Head) { w.chain = audit.ChainAt(h) }
-	err = marks(ctx, w.conn, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
-	if err != nil {
-		return err
 	}
 	heads, _, err := ends(ctx, w.conn)
 	if err != nil {

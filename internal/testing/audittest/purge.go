@@ -32,15 +32,31 @@ func (s *subject) purge(t *testing.T, before time.Time, records int64) (held aud
 }
 
 var purgeFacts = []fact{
-	{"no record of a claim that is open is removed, nor what came after it", func(t *testing.T, s *subject) {
-		s.append(t, story(step{"ended", audit.KindRetry}, step{"ended", audit.KindSubmitted}, step{"open", audit.KindRetry}, step{"late", audit.KindSubmitted}, step{"open", audit.KindRetry})...)
-		same(t, "what keeps the rest", s.purge(t, minute(4), 2), audit.Hold{From: minute(2), ClaimID: "CLM-open-1"})
-		s.mustVerify(t, 3)
-		s.append(t, later(5, story(step{"open", audit.KindSubmitted}))...)
-		s.purge(t, minute(5), 3)
+	{"no record of a claim that is open is removed, nor what was decided from a day before it on", func(t *testing.T, s *subject) {
+		day := func(n int) time.Time { return Start.AddDate(0, 0, n) }
+		daily := func(from int, records []audit.Record) []audit.Record {
+			for i := range later(from, records) {
+				records[i].At = day(from + i)
+			}
+			return records
+		}
+		s.append(t, daily(0, story(step{"ended", audit.KindRetry}, step{"ended", audit.KindSubmitted}, step{"soon", audit.KindSubmitted},
+			step{"open", audit.KindRetry}, step{"late", audit.KindSubmitted}, step{"open", audit.KindRetry}))...)
+		same(t, "what keeps the rest", s.purge(t, day(5), 2), audit.Hold{From: day(2), ClaimID: "CLM-open-1"})
+		s.mustVerify(t, 4)
+		s.append(t, daily(6, story(step{"open", audit.KindSubmitted}))...)
+		s.purge(t, day(6), 4)
 		s.mustVerify(t, 1)
-		s.append(t, later(6, story(step{"open", audit.KindRetry}))...)
+		s.append(t, daily(7, story(step{"open", audit.KindRetry}))...)
 		s.mustVerify(t, 2)
+	}},
+	{"a head from before a cut that is put back is found", func(t *testing.T, s *subject) {
+		s.append(t, Ended(0, 10)...)
+		s.tamper(t, "CREATE TABLE earlier AS SELECT * FROM heads")
+		s.append(t, Ended(10, 20)...)
+		s.purge(t, minute(1000), 20)
+		s.tamper(t, putBack)
+		s.finds(t, 10)
 	}},
 	{"records are removed by their time, and one signed cut stands for them", func(t *testing.T, s *subject) {
 		s.append(t, Ended(0, 100)...)
