@@ -1,7 +1,6 @@
 package config
 
-// aliases are the names that Camunda's clients have for settings. Of several addresses the first in the
-// alphabet counts: gRPC before REST.
+// aliases are the names that Camunda's clients have for settings.
 var aliases = map[string]string{
 	"CAMUNDA_AUTHORIZATION_SERVER_URL": "ZEEBE_AUTHORIZATION_SERVER_URL",
 	"CAMUNDA_CA_CERTIFICATE_PATH":      "ZEEBE_CA_CERTIFICATE_PATH",

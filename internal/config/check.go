@@ -22,6 +22,7 @@ func (l *loader) check() {
 	l.checkHTTP(c.HTTP)
 	l.checkDatabaseURL()
 	l.checkAddress()
+	l.checkAuthorizationURL()
 	l.checkCredentials()
 	l.checkKey("RETRY_HTTP_TLS_KEY_PATH", c.HTTP.TLSKeyPath)
 	l.checkKey("ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
@@ -54,13 +55,13 @@ func (l *loader) checkHTTP(h HTTP) {
 }
 
 // plainPath is a path that can be told from anything else that an address of a store can be.
-var plainPath = regexp.MustCompile(`^[\w./-]*/[\w./-]+$|^[\w.-]+\.db$`)
+var plainPath = regexp.MustCompile(`^\.?/[\w./-]+$|^[\w./-]+\.(?:db|sqlite)$`)
 
 func (l *loader) checkDatabaseURL() {
 	const name = "RETRY_DATABASE_URL"
 	u, path := string(l.DatabaseURL), l.SQLitePath()
 	switch dir := filepath.Dir(path); {
-	case plainPath.MatchString(u):
+	case plainPath.MatchString(u) && l.sources[name] != "file": // a file of secrets may hold another one
 		l.fault(name+":", "write sqlite://%s", u)
 	case strings.HasPrefix(u, "postgres"):
 		if _, err := connurl.Parse(u); err != nil { // which repeats nothing of it
@@ -84,6 +85,15 @@ func (l *loader) checkAddress() {
 	if _, err := l.address(); err != nil {
 		l.fault(clusterAddress, "is %.100q, which %v; allowed: host:port, "+
 			"or a URL with grpc://, grpcs://, http:// or https://", shown, err)
+	}
+}
+
+// checkAuthorizationURL repeats nothing of the URL: there may be a password anywhere in it.
+func (l *loader) checkAuthorizationURL() {
+	text := string(l.ZeebeAuthorizationURL)
+	u, err := connurl.Parse(text)
+	if text != "" && (err != nil || !httpURL.MatchString(text) || len(u.Hosts) != 1 || u.HasUser) {
+		l.fault("ZEEBE_AUTHORIZATION_SERVER_URL", "is not an http or https URL of one host, without user and password")
 	}
 }
 

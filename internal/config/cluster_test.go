@@ -20,6 +20,7 @@ func TestTheAddressPicksTheTransport(t *testing.T) {
 		{"ZEEBE_ADDRESS=http://camunda:8080", "http://camunda:8080", "REST over plaintext"},
 		{"ZEEBE_ADDRESS=https://camunda.example/orchestration/v2/", "https://camunda.example:443/orchestration", "REST over TLS"},
 		{"ZEEBE_GRPC_ADDRESS=http://zeebe:26500", "grpc://zeebe:26500", "gRPC over plaintext"},
+		{"CAMUNDA_GRPC_ADDRESS=http-gateway:26500", "grpcs://http-gateway:26500", "gRPC over TLS"},
 		{"CAMUNDA_GRPC_ADDRESS=https://zeebe", "grpcs://zeebe:443", "gRPC over TLS"},
 		{"CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b", "https://bru-2.zeebe.camunda.io:443/0a1b", "REST over TLS"},
 	} {
@@ -32,6 +33,27 @@ func TestTheAddressPicksTheTransport(t *testing.T) {
 	check.Same(t, []string{"CAMUNDA_REST_ADDRESS is not used, as another address is set too"}, cfg.Warnings(), "warnings")
 }
 
+func TestOfSeveralAddressesTheOwnNameCountsThenGRPC(t *testing.T) {
+	const grpc, rest = "GRPC_ADDRESS=grpcs://zeebe:443", "REST_ADDRESS=https://camunda:8080"
+	for _, test := range []struct{ first, second, want string }{
+		{"CAMUNDA_" + rest, "ZEEBE_" + grpc, "grpcs://zeebe:443"},
+		{"ZEEBE_" + rest, "CAMUNDA_" + grpc, "grpcs://zeebe:443"},
+		{"CAMUNDA_" + grpc, "ZEEBE_ADDRESS=own:443", "grpcs://own:443"},
+	} {
+		cfg := load(t, test.first, test.second)
+		check.Same(t, test.want, cfg.Address().String(), "address by %s and %s", test.first, test.second)
+		check.Same(t, 1, len(cfg.Warnings()), "warnings by %s and %s", test.first, test.second)
+		set(t)
+		cfg, err := config.Load(file(t, test.first+"\n"+test.second+"\n"))
+		check.Must(t, err)
+		check.Same(t, test.want, cfg.Address().String(), "address by a file with %s and %s", test.first, test.second)
+	}
+	for _, same := range []string{"grpcs://zeebe:443", "https://zeebe:443"} {
+		cfg := load(t, "ZEEBE_ADDRESS=zeebe:443", "ZEEBE_GRPC_ADDRESS="+same)
+		check.Same(t, 0, len(cfg.Warnings()), "warnings by zeebe:443 and %s", same)
+	}
+}
+
 func TestAnAddressThatIsNone(t *testing.T) {
 	const allowed = "; allowed: host:port, or a URL with grpc://, grpcs://, http:// or https://"
 	for setting, want := range map[string]string{
@@ -40,6 +62,7 @@ func TestAnAddressThatIsNone(t *testing.T) {
 		"ZEEBE_ADDRESS=zeebe:0":                         `ZEEBE_ADDRESS is "zeebe:0", which is not that of one host, without user and password` + allowed,
 		"ZEEBE_ADDRESS=dns://zeebe:26500":               `ZEEBE_ADDRESS is "dns://zeebe:26500", which is not that of one host, without user and password` + allowed,
 		"ZEEBE_ADDRESS=grpcs://zeebe/cluster":           `ZEEBE_ADDRESS is "grpcs://zeebe/cluster", which has a path, which gRPC cannot use; REST begins with http:// or https://` + allowed,
+		"CAMUNDA_REST_ADDRESS=http-gateway:8080":        `CAMUNDA_REST_ADDRESS does not begin with http:// or https://`,
 		"CAMUNDA_REST_ADDRESS=zeebe:8080":               `CAMUNDA_REST_ADDRESS does not begin with http:// or https://`,
 	} {
 		check.Same(t, want, strings.Join(faults(t, setting), "\n"), "faults of %s", setting)
@@ -66,6 +89,27 @@ func TestTheCredentialsPickTheStrategy(t *testing.T) {
 	} {
 		check.Same(t, want, strings.Join(faults(t, settings...), "\n"), "faults of %q", settings)
 	}
+}
+
+func TestHalfOfOAuthIsNotTakenForNoAuthentication(t *testing.T) {
+	for _, setting := range []string{
+		"ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token", "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_TOKEN_SCOPE=jobs", "ZEEBE_CLIENT_SECRET=s3cret",
+	} {
+		check.Contains(t, strings.Join(faults(t, setting), "\n"), "ZEEBE_CLIENT_ID is missing; OAuth needs")
+	}
+	cfg := load(t, "ZEEBE_TOKEN_AUDIENCE=zeebe-api", "CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=demo")
+	check.Same(t, config.AuthBasic, cfg.AuthStrategy(), "strategy")
+}
+
+func TestTheAuthorizationServerIsOneHost(t *testing.T) {
+	const name = "ZEEBE_AUTHORIZATION_SERVER_URL"
+	for _, u := range []string{
+		"login.example/token", "ftp://login.example/token", "https:///token", "https://a,b/token", "https://me:pw@login.example/", "https://me@login.example/",
+		"http://me:1234/pw@login.example/", "https://login.example:pw/token",
+	} {
+		check.Same(t, []string{name + " is not an http or https URL of one host, without user and password"}, faults(t, oauth(name+"="+u)...), "faults of %s", u)
+	}
+	load(t, oauth(name+"=https://login.example:8443/auth/realms/a-b/protocol/openid-connect/token?p=1")...)
 }
 
 func TestSecretsGoInPlaintextToThisHostOnlyUnlessThatIsAccepted(t *testing.T) {

@@ -36,7 +36,7 @@ func Load(credentials string) (Config, error) {
 	c := Config{sources: map[string]string{}}
 	l := begin(&c)
 	defer l.end()
-	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+	for _, alias := range slices.SortedFunc(maps.Keys(aliases), inOrder) {
 		l.rename(alias, aliases[alias], "")
 		l.rename(alias, aliases[alias], fileSuffix)
 	}
@@ -141,26 +141,34 @@ func (l *loader) warn(format string, args ...any) {
 	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
 }
 
-// rename gives a setting the value of its alias. Of several addresses one counts; elsewhere two values are a
-// fault.
+// rename gives a setting the value of its alias. Two values are a fault, except of addresses, of which one
+// counts.
 func (l *loader) rename(alias, name, suffix string) {
 	switch value, other := address(alias, os.Getenv(alias+suffix)), os.Getenv(name+suffix); {
 	case value == "" || value == other:
-	case strings.Contains(alias, "_REST") && !strings.HasPrefix(value, "http"):
+	case strings.Contains(alias, "_REST") && !httpURL.MatchString(value):
 		l.fault(alias, "does not begin with http:// or https://")
 	case other == "":
 		l.set(name+suffix, value)
-	case name == clusterAddress:
-		l.warn("%s is not used, as another address is set too", alias)
-	default:
+	case name != clusterAddress:
 		l.fault(name, "and %s have different values; remove one of the two", alias+suffix)
+	case grpcURL.ReplaceAllString(value, "") != grpcURL.ReplaceAllString(other, ""):
+		l.warn("%s is not used, as another address is set too", alias)
 	}
 }
 
+// inOrder compares names by what follows ZEEBE_ or CAMUNDA_. Of several addresses the first counts: ADDRESS,
+// then GRPC_ADDRESS, then REST_ADDRESS.
+func inOrder(a, b string) int {
+	return cmp.Compare(a[strings.Index(a, "_"):]+a, b[strings.Index(b, "_"):]+b)
+}
+
+var httpURL, grpcURL = regexp.MustCompile(`^http(s?://)`), regexp.MustCompile(`^grpcs?://`)
+
 // address returns an address as ZEEBE_ADDRESS has it: in the aliases for gRPC, http and https mean gRPC too.
 func address(alias, value string) string {
-	if strings.Contains(alias, "GRPC") && strings.HasPrefix(value, "http") {
-		return "grpc" + strings.TrimPrefix(value, "http")
+	if strings.Contains(alias, "GRPC") {
+		return httpURL.ReplaceAllString(value, "grpc$1")
 	}
 	return value
 }
@@ -234,6 +242,7 @@ func (l *loader) readCredentials(path string) {
 	if ok && lines == nil {
 		l.fault(flag, "names a file without a line such as export ZEEBE_CLIENT_ID='...'")
 	}
+	slices.SortStableFunc(lines, func(a, b []string) int { return inOrder(a[1], b[1]) })
 	for _, parts := range lines {
 		name := cmp.Or(aliases[parts[1]], parts[1])
 		if os.Getenv(name) == "" {
