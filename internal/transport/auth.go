@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -159,6 +160,9 @@ var standardErrors = []string{
 	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 }
 
+// quoted is how texts of errors repeat parts of a URL, which may hold a password.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 // tokenError returns why there is no token, without the server's own words: they may repeat the secret. There is no error where
 // no header carries the token.
 func tokenError(err error) string {
@@ -170,7 +174,7 @@ func tokenError(err error) string {
 		return text
 	}
 	if transport, ok := errors.AsType[*url.Error](err); ok {
-		return "the authorization server cannot be reached: " + transport.Err.Error()
+		return "the authorization server cannot be reached: " + quoted.ReplaceAllString(transport.Err.Error(), "***")
 	}
 	return "the authorization server's answer is no token"
 }

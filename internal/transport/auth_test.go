@@ -163,6 +163,24 @@ func TestTokenThatNoHeaderCarriesCountsAsNone(t *testing.T) {
 	}
 }
 
+func TestTokenErrorsShowNothingOfAURL(t *testing.T) {
+	const part = "Maria"
+	for _, u := range []string{"http://u:" + part + "/x@h/", `http://u:\"` + part + "/x@h/"} {
+		tokens := Config{OAuth: &clientcredentials.Config{TokenURL: u}}.Authorizer()
+		if _, err := tokens.Header(t.Context()); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), part) {
+			t.Errorf("%s: error is %v", u, err)
+		}
+	}
+	elsewhere := func(w http.ResponseWriter, _ *http.Request, _ int) error {
+		w.Header().Set("Location", "http://h:"+part+"/")
+		w.WriteHeader(http.StatusFound)
+		return nil
+	}
+	if _, err := tokensOf(enginetest.NewIssuer(elsewhere)).Header(t.Context()); err == nil || strings.Contains(err.Error(), part) {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
 	for want, answer := range map[string]enginetest.TokenReply{
 		"401, invalid_client":    enginetest.Says(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"no client with `+secret+`"}`),
