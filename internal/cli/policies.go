@@ -113,7 +113,7 @@ func onlyPolicy(file string, known *policy.Set) (*retry.Policy, error) {
 	var own []*retry.Policy
 	var names []string
 	for p := range known.All() {
-		if builtIn, _ := policy.BuiltIns().Get(p.Name); p != builtIn {
+		if known.Origin(p.Name) != policy.BuiltInOrigin { // settings may have changed a built-in one
 			own = append(own, p)
 			names = append(names, file+":"+p.Name)
 		}
