@@ -129,6 +129,21 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 	r.awaitReadiness(503, "the clocks differ too much")
 }
 
+func TestAWorkerWhoseAnswersAreLostIsNotReadyAndItsGatewayIsUp(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	g.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
+	g.Add(jobs(1, "TIMEOUT")...)
+	cfg := settings(t, address)
+	cfg.JobTimeout = time.Second
+	r := start(t, cfg)
+	r.awaitReadiness(503, "gateway grpc://"+address+": no answer to a job is taken: Unavailable")
+	_, metrics := r.get("/metrics")
+	check.Contains(t, metrics, "\nretry_gateway_up 1\n")
+	g.Heal()
+	r.awaitReadiness(200, "ready")
+}
+
 func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	t.Parallel()
 	cfg := settings(t, "127.0.0.1:1")

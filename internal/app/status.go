@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/metrics"
+	"hospital.example/analyze-retry/internal/zeebe"
 )
 
 // askTimeout bounds what a scrape asks of the store or the gateway.
 const askTimeout = time.Second
 
 // ready returns why the worker is not ready, nil where it is: the store takes writes, the clocks of host, broker and trail
-// agree well enough, polls come through, and the gateway sees a leader for every partition.
+// agree well enough, the gateway sees a leader for every partition, polls come through, and answers to jobs do as far as there
+// are any.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Err() != nil {
 		return errors.New("the worker is stopping")
@@ -34,6 +36,9 @@ func (a *App) ready(ctx context.Context) error {
 	if err := a.pollsErr(); err != nil {
 		return fmt.Errorf("gateway %s is there, but no poll for jobs comes through: %w", a.cfg.Address(), err)
 	}
+	if err := a.first((*zeebe.Worker).AnswersErr); err != nil {
+		return fmt.Errorf("gateway %s: %w", a.cfg.Address(), err)
+	}
 	return nil
 }
 
@@ -41,9 +46,12 @@ func (a *App) ready(ctx context.Context) error {
 func (a *App) behindTrail() error { return behindTrail(a.heads, time.Now(), a.cfg.MaxClockSkew) }
 
 // pollsErr returns nil while the polls of every job type come through.
-func (a *App) pollsErr() error {
+func (a *App) pollsErr() error { return a.first((*zeebe.Worker).Err) }
+
+// first returns the first error that a job type's loop has, nil where none has.
+func (a *App) first(errOf func(*zeebe.Worker) error) error {
 	for _, loop := range a.loops {
-		if err := loop.Err(); err != nil {
+		if err := errOf(loop); err != nil {
 			return err
 		}
 	}

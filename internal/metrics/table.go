@@ -115,7 +115,7 @@ var (
 		"1 if the policies in force are those of the file, 0 if the last reload found it broken.")
 	intact = row(gauge, "retry_audit_intact",
 		"1 if the last check of the audit trail found it in order, 0 if it was changed; NaN before the first.")
-	gatewayUp  = row(asked, "retry_gateway_up", "1 while polls for jobs reach the Zeebe gateway, else 0.")
+	gatewayUp  = row(asked, "retry_gateway_up", "1 while polls for jobs reach the Zeebe gateway, else 0; answers to jobs do not count.")
 	storeUp    = row(asked, "retry_store_up", "1 while the audit store takes writes, else 0.")
 	buildInfo  = row(asked, "retry_build_info", "1, with the version of the worker.", label{name: "version"})
 	jobsActive = row(asked, "retry_jobs_active",

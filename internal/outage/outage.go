@@ -23,11 +23,14 @@ type Tracker struct {
 	Detail string
 	// Tolerance is how long tries may fail before the dependency counts as lost; with zero it is at the first failure.
 	Tolerance time.Duration
+	// Memory is how long after its last failed try the dependency counts as lost; with zero it is until a try succeeds.
+	Memory time.Duration
 	// Backoff paces the tries that follow a failure.
 	Backoff Backoff
 
 	mu      sync.Mutex
 	failing time.Time     // when the first try of those that failed in a row began; zero after a success
+	failed  time.Time     // when the last of them failed
 	cause   error         // why it is lost
 	back    chan struct{} // closed when it is back; nil unless it is lost
 }
@@ -39,6 +42,7 @@ func (t *Tracker) Failed(began time.Time, err error) time.Duration {
 	if t.failing.IsZero() {
 		t.failing = began
 	}
+	t.failed = time.Now()
 	away := time.Since(t.failing)
 	if t.back == nil && away >= t.Tolerance {
 		t.back = make(chan struct{})
@@ -71,6 +75,9 @@ func (t *Tracker) Succeeded() (ended bool) {
 func (t *Tracker) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.Memory > 0 && time.Since(t.failed) > t.Memory {
+		return nil
+	}
 	return t.cause
 }
 

@@ -56,12 +56,14 @@ func (w *Worker) deliver(r *reply) job.Result {
 			return job.Unknown
 		}
 		switch code = w.send(*r, min(left, answerTimeout)); code {
-		case codes.OK:
+		case codes.OK, codes.NotFound, codes.FailedPrecondition, codes.InvalidArgument: // it got through
 			w.answers.Succeeded()
+		}
+		switch code {
+		case codes.OK:
 			return job.Accepted
 		case codes.NotFound:
 			w.log.Info("job_gone", r.fields(code)...)
-			w.answers.Succeeded()
 			if !inDoubt {
 				return job.NotFound
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -74,11 +75,14 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		_, err = w.poll(ctx, w.request(free, wait), w.accept)
+		received, err := w.poll(ctx, w.request(free, wait), w.accept)
 		wait = noWait
 		switch {
 		case err == nil:
 			wait = w.longPoll
+			if received == 0 {
+				w.released.Store(false) // else an idle worker would pause for good; before that a handler may be at work yet
+			}
 		case errors.Is(err, errLost):
 			w.isolate(ctx)
 		}
@@ -125,12 +129,17 @@ func (w *Worker) pollFailed(opened time.Time, err error) time.Duration {
 // loggable returns the error of a poll with the gateway's text only where that is about the connection or the worker's request,
 // never about a job.
 func loggable(err error) error {
-	switch code := transport.Code(err); code {
+	code, message := transport.Code(err), status.Convert(err).Message()
+	switch code {
+	case codes.ResourceExhausted:
+		if !strings.Contains(message, "larger than") { // the client's own: the answer to the poll is
+			break
+		}
+		fallthrough
 	case codes.Unavailable, codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
-		return fmt.Errorf("%s: %s", code, status.Convert(err).Message())
-	default:
-		return errors.New(code.String())
+		return fmt.Errorf("%s: %s", code, message)
 	}
+	return errors.New(code.String())
 }
 
 // receive polls once and passes the jobs on. The poll is due when the gateway's own wait for jobs is over.

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -142,7 +143,10 @@ func heldUntil(open <-chan struct{}) func(context.Context) error {
 func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.add(1)
-		r.run(Options{Handler: each(func(job.Job) job.Answer { return job.Release("not now") })})
+		r.run(Options{Handler: each(func(job.Job) job.Answer {
+			<-time.After(10 * time.Millisecond)
+			return job.Release("not now")
+		})})
 		r.advance(time.Minute)
 		released := answers(r.gateway)
 		if len(released) < 10 || len(released) > 90 {
@@ -157,6 +161,29 @@ func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
 			r.Errorf("the last pauses are at most %v, want at least %v", longest, pollBackoff.Max/2)
 		}
 	})
+}
+
+func TestAnIdleWorkerDoesNotPauseForJobsThatItReleased(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.longPoll = 100 * time.Millisecond
+		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Code: codes.NotFound}) // it stays locked
+		r.add(1)
+		r.run(Options{JobTimeout: time.Hour, Handler: each(func(job.Job) job.Answer { return job.Release("not now") })})
+		r.advance(10 * time.Second)
+		if n := len(r.polls()); n < 50 {
+			r.Errorf("%d polls in 10 s", n)
+		}
+	})
+}
+
+func TestAnAnswerThatIsTooLargeIsNamedInTheLog(t *testing.T) {
+	for text, want := range map[string]string{
+		"grpc: received message larger than max (9 vs. 8)": "ResourceExhausted: grpc: received message larger than max (9 vs. 8)",
+		"the answer is larger than 8 bytes":                "ResourceExhausted: the answer is larger than 8 bytes",
+		"job 1 of Maria is too many":                       "ResourceExhausted",
+	} {
+		check.Same(t, want, loggable(status.Error(codes.ResourceExhausted, text)).Error(), "what is logged of %q", text)
+	}
 }
 
 func TestLostGatewayIsLoggedOnceAndOnceWhenBack(t *testing.T) {

@@ -4,7 +4,6 @@
 package zeebe
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +71,7 @@ type Worker struct {
 	longPoll time.Duration  // longPoll, but in tests
 	gateway  outage.Tracker // by how the polls fare
 	reached  atomic.Bool    // the gateway has answered a poll
-	answers  outage.Tracker // by whether they are taken
+	answers  outage.Tracker // by whether they get through
 	noted    time.Time      // when jobs were last logged as left out
 	slots    *slots
 
@@ -101,7 +100,8 @@ func NewWorker(client transport.Client, o Options) *Worker {
 		},
 		answers: outage.Tracker{
 			Log: log, Lost: "answers_lost", Back: "answers_back", Level: zapcore.ErrorLevel,
-			Tolerance: o.JobTimeout, // one answer that is given up may be chance
+			Tolerance: o.JobTimeout,     // one answer that is given up may be chance
+			Memory:    3 * o.JobTimeout, // jobs whose answers are lost come again sooner
 			Detail:    "look for a proxy that lets only polls pass; docs/runbooks.md#what-to-look-at",
 		},
 		slots:   newSlots(o.MaxJobsActive),
@@ -112,11 +112,10 @@ func NewWorker(client transport.Client, o Options) *Worker {
 	return w
 }
 
-// Err returns nil while polls succeed and answers are taken: from the first poll that the gateway answers, which does not wait
-// for jobs, until polls have failed for a second, or no answer was taken for longer than a lock lasts. [transport.Topology] shows
-// whether the broker behind the gateway has a leader.
+// Err returns nil while polls succeed: from the first poll that the gateway answers, which does not wait for jobs, until polls
+// have failed for a second. [transport.Topology] shows whether the broker behind the gateway has a leader.
 func (w *Worker) Err() error {
-	if err := cmp.Or(w.gateway.Err(), w.answers.Err()); err != nil {
+	if err := w.gateway.Err(); err != nil {
 		return err
 	}
 	if !w.reached.Load() {
@@ -124,6 +123,10 @@ func (w *Worker) Err() error {
 	}
 	return nil
 }
+
+// AnswersErr returns an error while no answer gets through: none was taken or refused for longer than a lock lasts, and one was
+// given up within the last three. Without jobs it is nil, as nothing is known then.
+func (w *Worker) AnswersErr() error { return w.answers.Err() }
 
 // ActiveJobs returns how many jobs are received and not yet answered.
 func (w *Worker) ActiveJobs() int { return w.slots.inUse() }
