@@ -23,9 +23,6 @@ type OverrideError struct{ Err error }
 // Error names the number, by its name in a file.
 func (e *OverrideError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the faults of the policy.
-func (e *OverrideError) Unwrap() error { return e.Err }
-
 // apply returns the set with the numbers of the override, as it is if they are faulty. Policies that extend
 // the default one keep what they inherited.
 func (o Override) apply(set *Set) (*Set, error) {
