@@ -300,8 +300,8 @@ func (r *rig) records() (all []audit.Record) {
 func (r *rig) backlog() (n int) {
 	r.Helper()
 	r.read(func(s audit.Store) error {
-		waiting, _, err := s.Backlog(r.Context())
-		n = int(waiting)
+		waiting, err := s.Unpublished(r.Context(), 1_000_000)
+		n = len(waiting)
 		return err
 	})
 	return n
