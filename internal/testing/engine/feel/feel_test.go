@@ -198,6 +198,8 @@ var facts = map[string][][2]string{
 		{`duration("PT60M") >= duration("PT1H")`, `true`},
 		{`now() > duration("PT1H")`, `null`},
 		{`if now() > date and time(missing) then true else false`, `false`},
+		{`"PT" + string(6 * number(substring(text, -2))) + "S"`, `null`}, // no digits: a timer would be an incident
+		{`if number(substring(text, -2)) >= 0 then "a wait" else "PT0S"`, `"PT0S"`},
 	},
 	"comments and blanks": {
 		{"1 /* one\n */ + // two\n 2", `3`},
