@@ -69,11 +69,23 @@ func (f Findings) Text(none string) string {
 	return strings.Join(texts, "\n")
 }
 
-// String is a finding for a person: of a part one line, with what to do behind an arrow; of a place in a file its
-// sentences, below the place.
+// Faults are findings as an error.
+type Faults Findings
+
+// Error returns a line for each fault.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].OneLine()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a place in
+// a file its sentences, below the place.
 func (f Finding) String() string {
 	if f.File == "" {
-		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Unknown), f.Severity, len("authentication"), f.Check, f.What)
+		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Unknown), f.Severity, len("authentication"), f.Check, f.OneLine())
 		if f.Advice != "" {
 			s += fmt.Sprintf("%*s-> %s\n", len(Unknown)+2, "", f.Advice)
 		}

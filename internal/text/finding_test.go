@@ -37,6 +37,8 @@ x.bpmn: warning more
 	check.Same(t, "None.\n", text.Findings{}.Text("None."), "without any")
 	part := text.Finding{Severity: text.Warning, Check: "gateway", What: "it does not answer", Advice: "start it"}
 	check.Same(t, "warning  gateway         it does not answer\n         -> start it\n", part.String(), "of a part that runs")
-	check.Same(t, "it does not answer", part.OneLine(), "in a log")
+	setting := text.Finding{Severity: text.Error, Check: "settings", Subject: "RETRY_LANG", What: "is not a language"}
+	check.Same(t, "error    settings        RETRY_LANG: is not a language\n", setting.String(), "of a setting")
+	check.Same(t, "it does not answer\nRETRY_LANG: is not a language", text.Faults{part, setting}.Error(), "as an error")
 	check.Same(t, `models/minha cobrança.bpmn:83: Event_Wait: "PT" is missing`, findings[0].OneLine(), "of a place, in a log")
 }
