@@ -135,7 +135,7 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug",
 				"CAMUNDA_REST_ADDRESS=https://u:"+canary+"@zeebe.example")...)
 			warning := p.await("config_warning")
-			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "CAMUNDA_REST_ADDRESS is not used") {
+			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "ZEEBE_ADDRESS: CAMUNDA_REST_ADDRESS is not used") {
 				t.Errorf("the warning is %v", warning)
 			}
 			address := fmt.Sprint(p.await("worker_started")["httpAddress"])

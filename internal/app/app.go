@@ -54,7 +54,7 @@ type App struct {
 }
 
 // New puts the worker together. Nothing runs yet, but the HTTP address is bound and the store is open. It does not wait for
-// the broker; the store must be there. The error is a [config.FaultsError] where the configuration is at fault.
+// the broker; the store must be there. The error is a [text.Faults] where the configuration is at fault.
 //
 // The version is that of the build, for the metrics.
 func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string) (_ *App, err error) {

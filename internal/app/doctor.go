@@ -55,14 +55,11 @@ func bad(severity text.Severity, check, what, advice string) text.Finding {
 	return text.Finding{Severity: severity, Check: check, What: what, Advice: advice}
 }
 
-func (d doctor) settings(context.Context) (all text.Findings) {
-	for _, warning := range d.cfg.Warnings() {
-		all = append(all, bad(text.Warning, "settings", warning, ""))
-	}
-	if all == nil {
+func (d doctor) settings(context.Context) text.Findings {
+	if d.cfg.Warnings == nil {
 		return text.Findings{ok("settings", "no fault and no warning")}
 	}
-	return all
+	return d.cfg.Warnings
 }
 
 func (d doctor) policies(context.Context) (all text.Findings) {

@@ -59,7 +59,7 @@ func connection(cfg config.Config) transport.Config {
 	address := cfg.Address()
 	c := transport.Config{
 		Scheme:            address.Scheme,
-		Address:           address.HostPort,
+		Address:           address.Host,
 		Path:              address.Path,
 		CACertPath:        cfg.ZeebeCACertificate,
 		ClientCertPath:    cfg.ZeebeClientCertificate,

@@ -18,8 +18,8 @@ import (
 func secretOf(cfg config.Config, fresh bool) (*audit.Secret, error) {
 	inDefaultPlace, postgres := cfg.AuditKeyFile == "", cfg.SQLitePath() == ""
 	if postgres && inDefaultPlace {
-		return nil, config.FaultsError{"RETRY_AUDIT_KEY_FILE is missing; with postgres:// all replicas need the same key, made once with: " +
-			"openssl genpkey -algorithm ed25519 -out audit.key"}
+		return nil, faultsOf("RETRY_AUDIT_KEY_FILE", errors.New("is missing; with postgres:// all replicas need the same key, made once with: "+
+			"openssl genpkey -algorithm ed25519 -out audit.key"))
 	}
 	secret, err := audit.LoadSecret(cfg.AuditKey())
 	switch {

@@ -20,10 +20,10 @@ import (
 )
 
 // LoadConfig reads the settings, with a credentials file unless its path is empty, and tries the policies,
-// the files and the queue that they name. Its error is a [config.FaultsError] with the faults of all.
+// the files and the queue that they name. Its error is a [text.Faults] with the faults of all.
 func LoadConfig(credentials string) (config.Config, error) {
 	cfg, err := config.Load(credentials)
-	found, _ := errors.AsType[config.FaultsError](err)
+	found, _ := errors.AsType[text.Faults](err)
 	add := func(setting string, err error) {
 		if err != nil {
 			found = append(found, faultsOf(setting, err)...)
@@ -50,13 +50,10 @@ func LoadConfig(credentials string) (config.Config, error) {
 
 // faultsOf returns each line of an error as a fault of the configuration, named after the setting unless that
 // is empty.
-func faultsOf(setting string, err error) config.FaultsError {
-	var found config.FaultsError
+func faultsOf(setting string, err error) text.Faults {
+	var found text.Faults
 	for fault := range strings.SplitSeq(err.Error(), "\n") {
-		if setting != "" {
-			fault = setting + ": " + fault
-		}
-		found = append(found, fault)
+		found = append(found, text.Finding{Severity: text.Error, Check: "settings", Subject: setting, What: fault})
 	}
 	return found
 }
@@ -71,7 +68,7 @@ func OpenPolicies(p config.Policies, needed ...string) (*policy.Store, error) {
 	}, p.PoliciesFile, needed...)
 }
 
-// openPolicies does so. Every job type's own policy must be among them. Its error is a [config.FaultsError].
+// openPolicies does so. Every job type's own policy must be among them. Its error is a [text.Faults].
 func openPolicies(p config.Policies) (*policy.Store, error) {
 	var needed []string
 	for _, jobType := range p.JobTypes {
@@ -85,7 +82,7 @@ func openPolicies(p config.Policies) (*policy.Store, error) {
 	if joined, are := err.(interface{ Unwrap() []error }); are {
 		all = joined.Unwrap()
 	}
-	var found config.FaultsError
+	var found text.Faults
 	for _, one := range all {
 		found = append(found, faultsOf(settingOf(one), one)...)
 	}

@@ -18,6 +18,7 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // ran starts a worker and stops it.
@@ -112,7 +113,7 @@ func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
 	cfg := settings(t, "127.0.0.1:1")
 	cfg.DatabaseURL = "postgres://retry@127.0.0.1:1/retry"
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
-	if faults := config.FaultsError(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE is missing") {
+	if faults := text.Faults(nil); !errors.As(err, &faults) || !strings.Contains(err.Error(), "RETRY_AUDIT_KEY_FILE: is missing") {
 		t.Errorf("got %v, want a fault of the configuration", err)
 	}
 }

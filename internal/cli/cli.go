@@ -69,11 +69,9 @@ func runAt(ctx context.Context, now clock, args []string, stdout, stderr io.Writ
 		complain(stderr, "worker: stopped before it was done; what was done until then stays")
 		return exitFailure
 	}
-	if faults, ok := errors.AsType[config.FaultsError](err); ok {
+	if faults, ok := errors.AsType[text.Faults](err); ok && !errors.As(err, &usageError{}) {
 		complain(stderr, "worker: the configuration has %s:", text.Count(len(faults), "fault"))
-		for _, fault := range faults {
-			complain(stderr, "  %s", fault)
-		}
+		complainOf(stderr, text.Findings(faults))
 		complain(stderr, "Every name, its default and what it may hold: worker config --help")
 		return exitUsage
 	}

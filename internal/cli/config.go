@@ -35,9 +35,7 @@ func newConfig() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, warning := range cfg.Warnings() {
-				complain(command.ErrOrStderr(), "warning: %s", warning)
-			}
+			complainOf(command.ErrOrStderr(), cfg.Warnings)
 			answer := configuration{
 				Connection: connection{cfg.Address().String(), cfg.Address().Transport(), string(cfg.AuthStrategy())},
 				Settings:   cfg.Settings(),

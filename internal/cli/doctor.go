@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -26,11 +25,8 @@ The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			all := text.Findings{}
 			cfg, err := loadConfig(command)
-			if faults, is := errors.AsType[config.FaultsError](err); is && asJSON(command) {
-				for _, fault := range faults {
-					all = append(all, text.Finding{Severity: text.Error, Check: "settings", What: fault})
-				}
-				return cmp.Or(printJSON(command, all), err)
+			if faults, is := errors.AsType[text.Faults](err); is && asJSON(command) {
+				return cmp.Or(printJSON(command, faults), err)
 			}
 			if err != nil {
 				return err

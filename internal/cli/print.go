@@ -60,6 +60,13 @@ func encode(w io.Writer, value any, indent string) error {
 	return err
 }
 
+// complainOf writes findings to standard error.
+func complainOf(stderr io.Writer, findings text.Findings) {
+	for i := range findings {
+		fmt.Fprint(stderr, text.Harmless(findings[i].String()))
+	}
+}
+
 // complain writes a line to standard error.
 func complain(stderr io.Writer, format string, args ...any) {
 	fmt.Fprintln(stderr, text.Line(fmt.Sprintf(format, args...)))

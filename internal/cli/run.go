@@ -30,8 +30,8 @@ for an absent broker. The log goes to standard output; /metrics, /healthz and
 				return err
 			}
 			defer restore()
-			for _, warning := range cfg.Warnings() {
-				log.Warn("config_warning", zap.String("warning", warning))
+			for _, warning := range cfg.Warnings {
+				log.Warn("config_warning", zap.String("warning", warning.OneLine()), zap.String("advice", warning.Advice))
 			}
 			a, err := bounded(command.Context(), func() (*app.App, error) {
 				return app.New(command.Context(), cfg, log, buildVersion().Version)

@@ -1,148 +1,110 @@
 package config
 
 import (
-	"net"
+	"crypto/tls"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/connurl"
-	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// check reports what depends on more than one setting, or on the world. A setting with a fault gets no second
-// one.
+// check reports what depends on more than one setting, or on the world.
 func (l *loader) check() {
-	c := l.Config
-	if host, err := os.Hostname(); err == nil {
-		c.WorkerName = strings.ReplaceAll(c.WorkerName, "<host>", host)
-	}
-	l.checkHTTP(c.HTTP)
+	l.checkHTTP()
 	l.checkDatabaseURL()
-	l.checkAddress()
-	l.checkAuthorizationURL()
+	l.checkCluster()
 	l.checkCredentials()
-	l.checkKey("RETRY_HTTP_TLS_KEY_PATH", c.HTTP.TLSKeyPath)
-	l.checkKey("ZEEBE_CLIENT_KEY_PATH", c.ZeebeClientKey)
-}
-
-// checkKey warns of a private key that is open to others.
-func (l *loader) checkKey(name, path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		l.warnExposed(name, path, info.Mode())
-	}
+	l.checkMode("RETRY_HTTP_TLS_KEY_PATH", l.HTTP.TLSKeyPath)
+	l.checkMode("ZEEBE_CLIENT_KEY_PATH", l.ZeebeClientKey)
 }
 
 // checkHTTP refuses to serve other hosts without a token or a certificate.
-func (l *loader) checkHTTP(h HTTP) {
+func (l *loader) checkHTTP() {
 	const address, token = "RETRY_HTTP_ADDRESS", "RETRY_HTTP_TOKEN"
-	const certificate, key = "RETRY_HTTP_TLS_CERTIFICATE_PATH", "RETRY_HTTP_TLS_KEY_PATH"
-	tls := h.TLSCertificatePath + h.TLSKeyPath
-	if tls != "" {
-		if _, err := readfile.Pair(h.TLSCertificatePath, h.TLSKeyPath); err != nil {
-			l.fault(certificate, "and %s are no certificate and its key: %v", key, err)
+	const pair = "RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH"
+	withTLS := l.HTTP.TLSCertificatePath+l.HTTP.TLSKeyPath != ""
+	if withTLS {
+		if _, err := tls.LoadX509KeyPair(l.HTTP.TLSCertificatePath, l.HTTP.TLSKeyPath); err != nil {
+			l.fault(pair, err.Error(), "")
 		}
 	}
-	host, _, err := net.SplitHostPort(h.Address)
-	if err != nil {
-		l.fault(address, "is %.100q; allowed: host:port or :port", h.Address)
-	} else if !connurl.IsLoopback(host) && h.Token == "" && tls == "" && !l.wrong[token] {
-		l.fault(address, "is %q, which other hosts can reach; set %s or %s%s, or serve TLS with %s and %s, "+
-			"or use a loopback address such as 127.0.0.1:8080", h.Address, token, token, fileSuffix, certificate, key)
+	u, err := connurl.Parse("http://" + l.HTTP.Address)
+	if err != nil || u.Port() == "" || u.Host != l.HTTP.Address {
+		l.refuse(address)
+	} else if !connurl.IsLoopback(u.Hostname()) && l.HTTP.Token == "" && !withTLS && !l.wrong(token) {
+		l.fault(address, "other hosts can reach "+l.HTTP.Address,
+			"set "+token+", or serve TLS with "+pair+", or use a loopback address such as 127.0.0.1:8080")
 	}
 }
-
-// plainPath is a path that can be told from anything else that an address of a store can be.
-var plainPath = regexp.MustCompile(`^\.?/[\w./-]+$|^[\w./-]+\.(?:db|sqlite)$`)
 
 func (l *loader) checkDatabaseURL() {
 	const name = "RETRY_DATABASE_URL"
-	u, path := string(l.DatabaseURL), l.SQLitePath()
-	switch dir := filepath.Dir(path); {
-	case plainPath.MatchString(u) && l.sources[name] != "file": // a file of secrets may hold another one
-		l.fault(name+":", "write sqlite://%s", u)
+	switch u, path := string(l.DatabaseURL), l.SQLitePath(); {
 	case strings.HasPrefix(u, "postgres"):
 		if _, err := connurl.Parse(u); err != nil { // which repeats nothing of it
-			l.fault(name, "%v", err)
+			l.fault(name, err.Error(), "")
 		}
 	case path == "" || strings.ContainsAny(path, "@?#"):
-		l.fault(name, "is not sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE; a PATH holds no @, ? or #")
+		l.refuse(name)
 	default:
+		dir := filepath.Dir(path)
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			l.fault(name+":", "directory %s is not there", dir)
+			l.fault(name, "directory "+dir+" is not there", "")
 		}
 	}
 }
 
-// checkAddress reports an address that is none. It is repeated only where no password can be in it.
-func (l *loader) checkAddress() {
-	shown := l.ZeebeAddress
-	if strings.ContainsAny(shown, "@?#%") {
-		shown = mask
+func (l *loader) checkCluster() {
+	if _, ok := l.address(); !ok {
+		l.refuse(clusterAddress)
 	}
-	if _, err := l.address(); err != nil {
-		l.fault(clusterAddress, "is %.100q, which %v; allowed: host:port, "+
-			"or a URL with grpc://, grpcs://, http:// or https://", shown, err)
+	if l.ZeebeAuthorizationURL != "" {
+		u, err := connurl.Parse(string(l.ZeebeAuthorizationURL))
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || !oneHost(u) {
+			l.refuse(authorizationURL)
+		}
 	}
 }
 
-// checkAuthorizationURL repeats nothing of the URL: there may be a password anywhere in it.
-func (l *loader) checkAuthorizationURL() {
-	text := string(l.ZeebeAuthorizationURL)
-	u, err := connurl.Parse(text)
-	if text != "" && (err != nil || !httpURL.MatchString(text) || len(u.Hosts) != 1 || u.HasUser) {
-		l.fault("ZEEBE_AUTHORIZATION_SERVER_URL", "is not an http or https URL of one host, without user and password")
-	}
+// needed are the settings of a strategy.
+var needed = map[AuthStrategy][]string{
+	AuthBasic: {basicUser, "CAMUNDA_BASIC_AUTH_PASSWORD"},
+	AuthOIDC:  {"ZEEBE_CLIENT_ID", "ZEEBE_CLIENT_SECRET", authorizationURL},
 }
 
 // checkCredentials reports credentials that are incomplete, of two kinds, or sent in plaintext.
 func (l *loader) checkCredentials() {
-	const user, id = "CAMUNDA_BASIC_AUTH_USERNAME", "ZEEBE_CLIENT_ID"
-	var needed [][2]string
-	why := "Basic authentication needs a user name and a password"
-	switch l.AuthStrategy() {
-	case AuthNone:
+	strategy := l.AuthStrategy()
+	if strategy == AuthNone {
 		return
-	case AuthBasic:
-		needed = [][2]string{
-			{user, l.BasicUser},
-			{"CAMUNDA_BASIC_AUTH_PASSWORD", string(l.BasicPassword)},
-		}
-	case AuthOIDC:
-		why = "OAuth needs client id, secret, authorization server, and an audience or a scope"
-		needed = [][2]string{
-			{id, l.ZeebeClientID},
-			{"ZEEBE_CLIENT_SECRET", string(l.ZeebeClientSecret)},
-			{"ZEEBE_AUTHORIZATION_SERVER_URL", string(l.ZeebeAuthorizationURL)},
-			{"ZEEBE_TOKEN_AUDIENCE", l.ZeebeTokenAudience + l.ZeebeTokenScope},
+	}
+	for _, s := range l.Settings() {
+		if s.Value == "" && slices.Contains(needed[strategy], s.Name) {
+			l.fault(s.Name, "is missing: "+string(strategy)+" needs "+strings.Join(needed[strategy], ", "), "")
 		}
 	}
-	for _, s := range needed {
-		if s[1] == "" {
-			l.fault(s[0], "is missing; %s", why)
-		}
-	}
-	if l.BasicUser != "" && l.AuthStrategy() == AuthOIDC {
-		l.fault(id, "is for OAuth, and %s for Basic authentication; remove one of the two", user)
+	if strategy == AuthOIDC && l.BasicUser != "" {
+		l.fault(basicUser, "is for Basic authentication, but there are settings of OAuth too", "remove those of one")
 	}
 	if strings.Contains(l.BasicUser, ":") { // a password may follow it
-		l.fault(user, "holds a colon")
+		l.fault(basicUser, "holds a colon", "")
 	}
-	l.checkPlaintext(clusterAddress, l.Address().String())
-	l.checkPlaintext("ZEEBE_AUTHORIZATION_SERVER_URL", string(l.ZeebeAuthorizationURL))
+	l.checkPlaintext(clusterAddress, l.Address().URL)
+	if u, err := connurl.Parse(string(l.ZeebeAuthorizationURL)); err == nil {
+		l.checkPlaintext(authorizationURL, *u)
+	}
 }
 
 // checkPlaintext refuses to send credentials in plaintext to another host, unless that is accepted.
-func (l *loader) checkPlaintext(name, to string) {
-	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "http" && u.Scheme != "grpc" || connurl.IsLoopback(u.Hostname()) {
-		return
+func (l *loader) checkPlaintext(name string, to url.URL) {
+	switch {
+	case to.Scheme != "http" && to.Scheme != "grpc" || connurl.IsLoopback(to.Hostname()):
+	case l.AllowInsecureToken:
+		l.warn(name, "credentials are sent to "+to.Host+" in plaintext, and every host on the way can read them", "")
+	default:
+		l.fault(name, "would send credentials in plaintext to "+to.Host, "use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true")
 	}
-	if l.AllowInsecureToken {
-		l.warn("RETRY_ALLOW_INSECURE_TOKEN is true: credentials are sent to %s in plaintext, and every host on the way can read them", u.Host)
-		return
-	}
-	l.fault(name, "would send credentials in plaintext to %s; use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true", u.Host)
 }

@@ -1,46 +1,38 @@
 package config
 
 import (
-	"errors"
-	"net"
+	"net/url"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/connurl"
 )
 
-// Address is where the cluster is reached, and by which transport.
-type Address struct {
-	// Scheme is grpc or http for plaintext, grpcs or https for TLS.
-	Scheme string
-	// HostPort is host:port.
-	HostPort string
-	// Path is what precedes the /v2 of the REST API, without a / at its end; empty for gRPC.
-	Path string
+const (
+	clusterAddress   = "ZEEBE_ADDRESS"
+	authorizationURL = "ZEEBE_AUTHORIZATION_SERVER_URL"
+	basicUser        = "CAMUNDA_BASIC_AUTH_USERNAME"
+)
+
+// schemes are those of a cluster's address, with the port where it names none, and what they mean.
+var schemes = map[string]struct{ port, transport string }{
+	"grpc":  {"26500", "gRPC over plaintext"}, // the gateway's own
+	"grpcs": {"443", "gRPC over TLS"},
+	"http":  {"80", "REST over plaintext"},
+	"https": {"443", "REST over TLS"},
 }
 
-// String returns the address as a URL. It holds nothing secret.
-func (a Address) String() string { return a.Scheme + "://" + a.HostPort + a.Path }
+// Address is where the cluster is reached: a URL with one of the schemes, a port, no user, and of the REST API the path
+// that precedes its /v2.
+type Address struct{ url.URL }
+
+// String returns the URL. It holds nothing secret.
+func (a Address) String() string { return a.URL.String() }
 
 // REST reports whether the address is one of the REST API; the others are of gRPC.
-func (a Address) REST() bool { return a.Scheme == "http" || a.Scheme == "https" }
-
-// Plaintext reports whether the connection is without TLS.
-func (a Address) Plaintext() bool { return a.Scheme == "http" || a.Scheme == "grpc" }
+func (a Address) REST() bool { return strings.HasPrefix(a.Scheme, "http") }
 
 // Transport returns gRPC or REST, with what protects it, for people.
-func (a Address) Transport() string {
-	transport, security := "gRPC", "TLS"
-	if a.REST() {
-		transport = "REST"
-	}
-	if a.Plaintext() {
-		security = "plaintext"
-	}
-	return transport + " over " + security
-}
-
-// clusterAddress is the setting of the address.
-const clusterAddress = "ZEEBE_ADDRESS"
+func (a Address) Transport() string { return schemes[a.Scheme].transport }
 
 // Address returns where the cluster is reached.
 func (c *Config) Address() Address {
@@ -48,36 +40,32 @@ func (c *Config) Address() Address {
 	return a
 }
 
-// ports are those of URLs that name none; 26500 is the gateway's own.
-var ports = map[string]string{"grpc": "26500", "grpcs": "443", "http": "80", "https": "443"}
-
-// address reads ZEEBE_ADDRESS. Its errors complete "is ..., which".
-func (c *Config) address() (Address, error) {
+func (c *Config) address() (_ Address, ok bool) {
 	s := c.ZeebeAddress
-	switch {
-	case strings.Contains(s, "://"):
-	case !strings.Contains(s, ":"):
-		return Address{}, errors.New("has no port")
-	case c.ZeebeInsecure:
-		s = "grpc://" + s
-	default:
+	if !strings.Contains(s, "://") {
 		s = "grpcs://" + s
+		if c.ZeebeInsecure {
+			s = strings.Replace(s, "grpcs", "grpc", 1)
+		}
 	}
 	u, err := connurl.Parse(s)
-	if err != nil || len(u.Hosts) != 1 || ports[u.Scheme] == "" || u.HasUser || u.Query() != nil {
-		return Address{}, errors.New("is not that of one host, without user and password")
+	if err != nil {
+		return Address{}, false
 	}
-	a := Address{Scheme: u.Scheme, HostPort: u.Hosts[0], Path: strings.TrimRight(u.Path, "/")}
-	if _, _, err := net.SplitHostPort(a.HostPort); err != nil {
-		a.HostPort += ":" + ports[a.Scheme]
+	if u.Port() == "" {
+		u.Host += ":" + schemes[u.Scheme].port
 	}
+	a := Address{url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}}
 	if a.REST() {
-		a.Path = strings.TrimRight(strings.TrimSuffix(a.Path, "/v2"), "/")
-	} else if a.Path != "" {
-		return Address{}, errors.New("has a path, which gRPC cannot use; REST begins with http:// or https://")
+		a.Path = strings.TrimSuffix(a.Path, "/v2")
 	}
-	return a, nil
+	if a.Transport() == "" || !oneHost(u) || u.User != nil || u.RawQuery != "" || a.Path != "" && !a.REST() {
+		return Address{}, false
+	}
+	return a, true
 }
+
+func oneHost(u *url.URL) bool { return u.Hostname() != "" && !strings.Contains(u.Host, ",") }
 
 // AuthStrategy is how the worker authenticates to the cluster.
 type AuthStrategy string
@@ -92,12 +80,11 @@ const (
 // AuthStrategy returns how the worker authenticates: by what credentials there are.
 func (c *Config) AuthStrategy() AuthStrategy {
 	switch {
-	case c.ZeebeClientID != "" || c.ZeebeClientSecret != "":
+	case c.ZeebeClientID != "" || c.ZeebeClientSecret != "" || c.ZeebeAuthorizationURL != "" ||
+		c.ZeebeTokenAudience != "" || c.ZeebeTokenScope != "":
 		return AuthOIDC
 	case c.BasicUser != "" || c.BasicPassword != "":
 		return AuthBasic
-	case c.ZeebeAuthorizationURL != "" || c.ZeebeTokenAudience != "" || c.ZeebeTokenScope != "": // half of it
-		return AuthOIDC
 	}
 	return AuthNone
 }

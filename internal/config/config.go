@@ -6,15 +6,8 @@
 package config
 
 import (
-	"cmp"
-	"fmt"
-	"io"
-	"reflect"
 	"strings"
-	"text/template"
 	"time"
-
-	"github.com/kelseyhightower/envconfig"
 
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -28,8 +21,10 @@ type Config struct {
 	Worker
 	Cluster
 
-	sources  map[string]string // env or file, by name; else default
-	warnings []string
+	// Warnings are what may be a mistake but prevents no start, without a secret.
+	Warnings text.Findings
+
+	sources map[string]string // env, file or default, by name
 }
 
 // prefix is how the names of [Worker] begin, without the _.
@@ -47,7 +42,7 @@ type Worker struct {
 	LogFormat       string        `split_words:"true" default:"json" want:"json or console" desc:"json for machines, one object per line; console for people."`
 	People
 	Policies
-	DatabaseURL         URL    `split_words:"true" default:"sqlite://analyze-retry.db" want:"sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored: a file for one worker, or PostgreSQL for several replicas."`
+	DatabaseURL         URL    `split_words:"true" default:"sqlite://analyze-retry.db" want:"sqlite://PATH without @, ? and #, or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored: a file for one worker, or PostgreSQL for several replicas."`
 	ClusterName         string `split_words:"true" default:"zeebe" want:"1 to 100 characters" desc:"Part of a decision's identity. A cluster whose data was wiped needs a new name: its keys start again."`
 	AuditKeyFile        string `split_words:"true" want:"the path of a private Ed25519 key in PEM" desc:"Signs the trail: back it up. PostgreSQL requires it, one for all replicas; for SQLite it is PATH.key, made at the start."`
 	AuditRetentionYears int    `split_words:"true" default:"5" want:"1 to 1000" desc:"How long records are kept at least (RN-BIL-005 section VII); worker audit purge removes older ones."`
@@ -83,7 +78,7 @@ type Policies struct {
 
 // Cluster are the settings of the connection, by the names of Zeebe's clients where those have one.
 type Cluster struct {
-	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" want:"host:port, or a URL with grpc://, grpcs://, http:// or https://" desc:"The cluster; host:port is gRPC, http:// and https:// the REST API of 8.8 and later, with or without /v2."`
+	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" want:"host:port, grpc://host:port, grpcs://host:port, http://host:port/path or https://host:port/path" desc:"The cluster; host:port is gRPC, http:// and https:// the REST API of 8.8 and later, with or without /v2."`
 	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" want:"true or false" desc:"How an address without a scheme is meant: true is plaintext, false is TLS."`
 	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" want:"the path of a PEM file" desc:"Authorities to check the gateway's certificate against, in place of the system's."`
 	ZeebeOverrideAuthority string `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" want:"a host name" desc:"The name to expect in the gateway's certificate, if it is not the address's."`
@@ -93,13 +88,10 @@ type Cluster struct {
 	BasicPassword          Secret `envconfig:"CAMUNDA_BASIC_AUTH_PASSWORD" desc:"Its password."`
 	ZeebeClientID          string `envconfig:"ZEEBE_CLIENT_ID" want:"1 to 256 characters" desc:"OAuth client, which switches client credentials on."`
 	ZeebeClientSecret      Secret `envconfig:"ZEEBE_CLIENT_SECRET" desc:"Its secret."`
-	ZeebeAuthorizationURL  URL    `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" want:"an https URL" desc:"The token endpoint. It has no default, so that the secret goes to a configured server only."`
+	ZeebeAuthorizationURL  URL    `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" want:"https://host/path" desc:"The token endpoint. It has no default, so that the secret goes to a configured server only."`
 	ZeebeTokenAudience     string `envconfig:"ZEEBE_TOKEN_AUDIENCE" want:"an audience, such as zeebe-api" desc:"The audience of the token."`
 	ZeebeTokenScope        string `envconfig:"ZEEBE_TOKEN_SCOPE" want:"scopes separated by blanks" desc:"The scopes of the token, if the server requires any."`
 }
-
-// Warnings returns what may be a mistake but prevents no start, one sentence each, without a secret.
-func (c *Config) Warnings() []string { return c.warnings }
 
 // SQLitePath returns the file of a sqlite:// store, empty for another store.
 func (c *Config) SQLitePath() string {
@@ -115,58 +107,4 @@ func (c *Config) AuditKey() string {
 		return c.SQLitePath() + ".key"
 	}
 	return c.AuditKeyFile
-}
-
-// Setting is one setting as a person or a program is shown it.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"` // masked where it is secret
-	// Source is env, file or default.
-	Source string `json:"source"`
-
-	want   string
-	secret bool // it can come from a file
-	meets  bool // the value is what want says
-}
-
-// Settings lists the effective value of every setting, in order.
-func (c *Config) Settings() []Setting {
-	list := append(listOf(prefix, &c.Worker), listOf("", &c.Cluster)...)
-	for i := range list {
-		s := &list[i]
-		s.Source = cmp.Or(c.sources[s.Name], "default")
-		if s.Source == "default" && s.Value == "0" {
-			s.Value = "" // an unset number
-		}
-	}
-	return list
-}
-
-// listOf lists the settings of a struct as envconfig sees them.
-func listOf(prefix string, spec any) (list []Setting) {
-	add := func(name string, tags reflect.StructTag, field reflect.Value) string {
-		s := Setting{Name: name, Value: fmt.Sprint(field.Interface()), want: tags.Get("want")}
-		s.meets = meets(field.Interface(), s.want)
-		switch field.Interface().(type) {
-		case Secret, URL:
-			s.secret = true
-		}
-		list = append(list, s)
-		return ""
-	}
-	each := template.New("").Funcs(template.FuncMap{"add": add})
-	each = template.Must(each.Parse("{{range .}}{{add .Key .Tags .Field}}{{end}}"))
-	if err := envconfig.Usaget(prefix, spec, io.Discard, each); err != nil {
-		panic(err) // the structs are constant
-	}
-	return list
-}
-
-// Usage writes about all settings by a template as [envconfig.Usagef] takes it; {{.Tags.Get "want"}} is what
-// one may hold.
-func Usage(w io.Writer, format string) error {
-	if err := envconfig.Usagef(prefix, &Worker{}, w, format); err != nil {
-		return err
-	}
-	return envconfig.Usagef("", &Cluster{}, w, format)
 }

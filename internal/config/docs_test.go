@@ -28,10 +28,10 @@ func tables(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("\n| name | default | allowed | meaning |\n|---|---|---|---|\n")
 	check.Must(t, config.Usage(&b, row))
-	b.WriteString("\n| other name | of |\n|---|---|\n")
+	b.WriteString("\n| name | other names, in the order in which they count |\n|---|---|\n")
 	others := config.Aliases
-	for _, alias := range slices.Sorted(maps.Keys(others)) {
-		b.WriteString("| `" + alias + "` | `" + others[alias] + "` |\n")
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		b.WriteString("| `" + name + "` | `" + strings.Join(others[name], "`, `") + "` |\n")
 	}
 	return b.String() + "\n"
 }

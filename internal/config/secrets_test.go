@@ -38,21 +38,25 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 		}
 	}
 	check.Same(t, map[string]string{
-		"RETRY_HTTP_TOKEN": "***", "RETRY_DATABASE_URL": "postgres://app:***@db/retry", "RETRY_EVENTS_URL": "amqp://app:***@mq/",
+		"RETRY_HTTP_TOKEN": "***", "RETRY_DATABASE_URL": "postgres://app:xxxxx@db/retry", "RETRY_EVENTS_URL": "amqp://app:xxxxx@mq/",
 		"CAMUNDA_BASIC_AUTH_PASSWORD": "***",
 	}, shown, "settings from files")
-	check.Same(t, []string{"RETRY_DATABASE_URL and RETRY_DATABASE_URL_FILE are both set; remove one of the two"},
-		faults(t, "RETRY_DATABASE_URL=sqlite://a.db", "RETRY_DATABASE_URL_FILE="+file(t, "sqlite://a.db")), "faults")
+	cfg = load(t, "RETRY_DATABASE_URL=sqlite://a.db", "RETRY_DATABASE_URL_FILE="+file(t, "sqlite://b.db"))
+	check.Same(t, []string{"RETRY_DATABASE_URL: RETRY_DATABASE_URL_FILE is not used, as RETRY_DATABASE_URL is set too -> remove one of the two"},
+		lines(cfg.Warnings), "warnings of both")
 }
 
 func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
+	const unusable = ": its file cannot be used: "
+	const unprintable = ": holds a character that cannot be printed, or begins or ends with white space"
 	for path, want := range map[string]string{
-		filepath.Join(t.TempDir(), "missing"):     "_FILE names a file that cannot be used: no such file or directory",
-		file(t, ""):                               "_FILE names a file that cannot be used: it is empty",
-		file(t, strings.Repeat("x", 64<<10+1)):    "_FILE names a file that cannot be used: it is larger than 64 KiB",
-		pipe(t):                                   "_FILE names a file that cannot be used: it is a pipe, not a regular file",
-		file(t, "0123456789abcdef\nand more\n"):   " holds a character that cannot be printed, or begins or ends with white space",
-		file(t, "0123456789abcdef\x00and more\n"): " is no text",
+		filepath.Join(t.TempDir(), "missing"):     unusable + "no such file or directory",
+		file(t, ""):                               unusable + "it is empty",
+		file(t, strings.Repeat("x", 64<<10+1)):    unusable + "it is larger than 64 KiB",
+		pipe(t):                                   unusable + "it is a pipe or a device, not a file",
+		t.TempDir():                               unusable + "it is a directory, not a file",
+		file(t, "0123456789abcdef\nand more\n"):   unprintable,
+		file(t, "0123456789abcdef\x00and more\n"): unprintable,
 	} {
 		// The token is what lets the address through: that fault must not be told too.
 		got := faults(t, "RETRY_HTTP_ADDRESS=:8080", "RETRY_HTTP_TOKEN_FILE="+path)
@@ -84,9 +88,9 @@ func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
 			check.Must(t, os.Chmod(path, mode))
 		}
 		cfg := load(t, variables...)
-		check.Same(t, want, len(cfg.Warnings()), "warnings with mode %04o", mode)
+		check.Same(t, want, len(cfg.Warnings), "warnings with mode %04o", mode)
 		if want > 0 {
-			check.Contains(t, strings.Join(cfg.Warnings(), "\n"), "RETRY_HTTP_TOKEN_FILE: the file has mode 0644, so that not only its owner and group can read it")
+			check.Contains(t, cfg.Warnings[0].OneLine(), "RETRY_HTTP_TOKEN: its file has mode 0644, so that not only its owner and group can read it")
 		}
 	}
 }
@@ -119,5 +123,5 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 			t.Errorf("the secret shows in %s", s)
 		}
 	}
-	check.Same(t, `{"One":"***","List":["***"],"ByName":{"a":"***"},"URL":"postgres://user:***@host/db"}`, string(encoded), "JSON")
+	check.Same(t, `{"One":"***","List":["***"],"ByName":{"a":"***"},"URL":"postgres://user:xxxxx@host/db"}`, string(encoded), "JSON")
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,36 +25,35 @@ func (s Secret) String() string {
 }
 
 // Format writes what String returns for every verb, so that none (%x, %q, %d) shows the secret.
-func (s Secret) Format(f fmt.State, verb rune) { formatMasked(f, verb, s.String()) }
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // MarshalText returns String, for JSON, YAML and zap.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-func formatMasked(f fmt.State, verb rune, text string) {
-	if verb == 'q' || f.Flag('#') {
-		text = strconv.Quote(text)
-	}
-	_, _ = io.WriteString(f, text) // a fmt.State's Write does not fail; Fprint's own writer reports later
-}
-
 // URL is a URL whose password no formatting, logging or encoding shows. Convert it with string() to use it.
 type URL string
 
-// String returns the URL with *** in place of a password, and only *** where it cannot be told where the
-// password is.
+// String returns the URL with xxxxx in place of its passwords, and only *** where it cannot be told where they are.
 func (u URL) String() string {
 	if u == "" || strings.HasPrefix(string(u), "sqlite://") {
 		return string(u)
 	}
-	parts, err := connurl.Parse(string(u))
+	parsed, err := connurl.Parse(string(u))
 	if err != nil {
 		return mask
 	}
-	return parts.String()
+	query := parsed.Query()
+	for name := range query {
+		if strings.Contains(strings.ToLower(name), "pass") {
+			query.Set(name, "xxxxx")
+			parsed.RawQuery = query.Encode()
+		}
+	}
+	return parsed.Redacted()
 }
 
 // Format writes what String returns for every verb, so that none (%x, %q, %d) shows the password.
-func (u URL) Format(f fmt.State, verb rune) { formatMasked(f, verb, u.String()) }
+func (u URL) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, u.String()) }
 
 // MarshalText returns String, for JSON, YAML and zap.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
@@ -65,9 +64,6 @@ type Zone struct{ *time.Location }
 // Decode implements [envconfig.Decoder].
 func (z *Zone) Decode(name string) (err error) {
 	z.Location, err = time.LoadLocation(name)
-	if name == "Local" {
-		err = errors.New("no zone of its own")
-	}
 	return err
 }
 
@@ -82,18 +78,15 @@ const outcomeJobType = "record-retry-outcome"
 
 // Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once.
 func (t *JobTypes) Decode(value string) error {
-	var read JobTypes
-	seen := map[string]bool{outcomeJobType: true}
+	*t = nil
 	for one := range strings.SplitSeq(value, ",") {
-		name, policy, _ := strings.Cut(one, "=")
-		name, policy = strings.TrimSpace(name), strings.TrimSpace(policy)
-		if name == "" || policy == "" || seen[name] {
+		name, policy, _ := strings.Cut(strings.TrimSpace(one), "=")
+		twice := slices.ContainsFunc(*t, func(other JobType) bool { return other.Type == name })
+		if name == "" || policy == "" || twice || name == outcomeJobType {
 			return errors.New("no TYPE=POLICY, a type twice, or one that has no policy")
 		}
-		seen[name] = true
-		read = append(read, JobType{name, policy})
+		*t = append(*t, JobType{name, policy})
 	}
-	*t = read
 	return nil
 }
 

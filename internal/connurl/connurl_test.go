@@ -1,22 +1,27 @@
 package connurl_test
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/connurl"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-func TestLoginIsDecodedAndNotShown(t *testing.T) {
-	u, err := connurl.Parse("amqps://u%40corp:can%40ary1@h1:1,[::1]/a%2Fb?queue=q%25&keyPass=can")
-	check.Must(t, err)
-	user, password := u.Login()
-	if user != "u@corp" || password != "can@ary1" || !slices.Equal(u.Hosts, []string{"h1:1", "[::1]"}) || u.Path != "/a%2Fb" || u.Query().Get("queue") != "q%" {
-		t.Errorf("read as %q, %q, %q, %s, %q", user, password, u.Hosts, u.Path, u.Query())
+func TestAnAtSignThatCanBeOfThePasswordIsRefused(t *testing.T) {
+	const want = "is not scheme://user:password@host:port/path?name=value; " +
+		"in user and password write @ as %40, / as %2F, ? as %3F, # as %23, % as %25, a blank as %20"
+	for _, text := range []string{
+		"postgres://u:can@ary1@h/db", "amqp://u:1234/canary1@h/", "kafka://u:1234?canary1@h", "http://u:1234#canary1@h", "kafka://h/?a=b@c",
+		"postgres://u:can%ary1@h/db", "postgres://h/db?sslmode=a;password=canary1", "host=h password=canary1", "h:5432", "",
+	} {
+		if _, err := connurl.Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
-	check.Same(t, "amqps://u%40corp:***@h1:1,[::1]/a%2Fb?queue=q%25&keyPass=***", fmt.Sprintf("%v", u), "how it is shown")
+	u, err := connurl.Parse("kafka://u%40corp:can%40ary1@h1:1,h2:2/a%2Fb?queue=q%25")
+	check.Must(t, err)
+	password, _ := u.User.Password()
+	check.Same(t, []string{"u@corp", "can@ary1", "h1:1,h2:2", "/a/b", "q%"}, []string{u.User.Username(), password, u.Host, u.Path, u.Query().Get("queue")}, "parts")
 }
 
 func TestOnlyLoopbackHostsAreThisMachine(t *testing.T) {

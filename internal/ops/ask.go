@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // Ask returns nil if the worker that serves with these options is ready, else why it is not. Of the options
@@ -26,7 +24,7 @@ func Ask(ctx context.Context, o Options) error {
 	}
 	u := url.URL{Scheme: "http", Host: "localhost", Path: "/readyz"}
 	if o.CertificatePath != "" {
-		pair, err := readfile.Pair(o.CertificatePath, o.KeyPath)
+		pair, err := tls.LoadX509KeyPair(o.CertificatePath, o.KeyPath)
 		if err != nil {
 			return err
 		}

@@ -17,8 +17,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"golang.org/x/net/netutil"
-
-	"hospital.example/analyze-retry/internal/readfile"
 )
 
 // mostConnections bounds the memory of connections, of which each takes less than 26 KB, 46 KB with TLS.
@@ -114,7 +112,7 @@ func (s *Server) Close(ctx context.Context) error {
 func certificates(path, keyPath string) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	var last atomic.Pointer[tls.Certificate]
 	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		if pair, err := readfile.Pair(path, keyPath); err == nil {
+		if pair, err := tls.LoadX509KeyPair(path, keyPath); err == nil {
 			last.Store(&pair)
 		} else if last.Load() == nil {
 			return nil, fmt.Errorf("RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH: %w", err)

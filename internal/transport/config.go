@@ -61,7 +61,7 @@ func (c Config) TLS() (config *tls.Config, faults error) {
 		}
 	}
 	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
-		pair, err := readfile.Pair(c.ClientCertPath, c.ClientKeyPath)
+		pair, err := tls.LoadX509KeyPair(c.ClientCertPath, c.ClientKeyPath)
 		if err != nil {
 			faults = errors.Join(faults, fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err))
 		}

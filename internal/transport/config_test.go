@@ -15,7 +15,7 @@ func TestDialNamesEveryFaultOfTheConfiguration(t *testing.T) {
 		config Config
 		want   []string
 	}{
-		"authority that is no file":        {Config{Scheme: GRPCS, Address: gateway, CACertPath: "testdata/none.pem"}, []string{ca + "open testdata/none.pem"}},
+		"authority that is no file":        {Config{Scheme: GRPCS, Address: gateway, CACertPath: "testdata/none.pem"}, []string{ca + "stat testdata/none.pem"}},
 		"authority that is no certificate": {Config{Scheme: GRPCS, Address: gateway, CACertPath: "config_test.go"}, []string{ca + "config_test.go holds no certificate in PEM"}},
 		"certificate that is no file":      {Config{Scheme: GRPCS, Address: gateway, ClientCertPath: "testdata/c.pem", ClientKeyPath: "testdata/k.pem"}, []string{pair + "testdata/c.pem"}},
 		"many at once": {

@@ -67,17 +67,17 @@ func parse(raw string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ports[u.Scheme] == "" || len(u.Hosts) == 0 {
+	if ports[u.Scheme] == "" || u.Host == "" {
 		return nil, errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host")
 	}
-	p := &place{scheme: u.Scheme, query: map[string]string{}}
-	p.user, p.password = u.Login()
-	p.path, _ = url.PathUnescape(strings.TrimPrefix(u.Path, "/")) // Parse has checked the escapes
+	p := &place{scheme: u.Scheme, user: u.User.Username(), path: strings.TrimPrefix(u.Path, "/")}
+	p.query = map[string]string{}
+	p.password, _ = u.User.Password()
 	for name, values := range u.Query() {
 		p.query[name] = values[0]
 	}
 	plain := false
-	for _, host := range u.Hosts {
+	for host := range strings.SplitSeq(u.Host, ",") {
 		h := url.URL{Host: host}
 		p.hosts = append(p.hosts, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), ports[p.scheme])))
 		plain = plain || !connurl.IsLoopback(h.Hostname())
