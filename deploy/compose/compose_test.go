@@ -94,7 +94,7 @@ func TestThePlayersTakeTheirCommands(t *testing.T) {
 // and next to Camunda's compose files, which have no TLS, secrets cross a network of this machine in plaintext.
 var meant = regexp.MustCompile(`(?m)^warning +settings +(` +
 	`RETRY_HTTP_TOKEN: its file has mode .*\n.*/development-http-token|` +
-	`ZEEBE_\w+: credentials are sent to .* in plaintext.*)\n`)
+	`ZEEBE_\w+: credentials go in plaintext to .*\n.*)\n`)
 
 func TestWorkerTakesSettingsOfComposeFiles(t *testing.T) {
 	program := deploytest.Worker(t)

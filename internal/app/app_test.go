@@ -204,7 +204,7 @@ func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
 		"RETRY_BASE_BACKOFF_MINUTES=300":      numbers + "max is 4h but must not be less than min, 5h\n" + numbers + "max is 4h but must not be less than base, 5h",
 		"RETRY_EVENTS_URL=redis://h":          "RETRY_EVENTS_URL: must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host",
 		"ZEEBE_CA_CERTIFICATE_PATH=/none.pem": "ZEEBE_CA_CERTIFICATE_PATH: stat /none.pem: no such file or directory",
-		"CAMUNDA_BASIC_AUTH_USERNAME=demo":    "ZEEBE_ADDRESS: would send credentials in plaintext to zeebe:8080",
+		"CAMUNDA_BASIC_AUTH_USERNAME=demo":    "ZEEBE_ADDRESS: credentials would go in plaintext to zeebe:8080",
 	} {
 		t.Run(setting, func(t *testing.T) {
 			name, value, _ := strings.Cut(setting, "=")

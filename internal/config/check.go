@@ -15,7 +15,6 @@ import (
 func (l *loader) check() {
 	l.checkHTTP()
 	l.checkDatabaseURL()
-	l.checkCluster()
 	l.checkCredentials()
 	l.checkMode("RETRY_HTTP_TLS_KEY_PATH", l.HTTP.TLSKeyPath)
 	l.checkMode("ZEEBE_CLIENT_KEY_PATH", l.ZeebeClientKey)
@@ -57,54 +56,45 @@ func (l *loader) checkDatabaseURL() {
 	}
 }
 
-func (l *loader) checkCluster() {
+// checkCredentials reports addresses that are none, and credentials that are incomplete or sent in plaintext.
+func (l *loader) checkCredentials() {
+	const address, server = "ZEEBE_ADDRESS", "ZEEBE_AUTHORIZATION_SERVER_URL"
+	const user = "CAMUNDA_BASIC_AUTH_USERNAME"
+	needed := map[AuthStrategy][]string{
+		AuthBasic: {user, "CAMUNDA_BASIC_AUTH_PASSWORD"},
+		AuthOIDC:  {"ZEEBE_CLIENT_ID", "ZEEBE_CLIENT_SECRET", server},
+	}[l.AuthStrategy()]
+	for _, s := range l.Settings() {
+		if s.Value == "" && slices.Contains(needed, s.Name) {
+			l.fault(s.Name, "is missing: "+string(l.AuthStrategy())+" needs "+strings.Join(needed, ", "), "")
+		}
+	}
+	if strings.Contains(l.BasicUser, ":") { // a password may follow it
+		l.fault(user, "holds a colon", "")
+	}
 	if _, ok := l.address(); !ok {
-		l.refuse(clusterAddress)
+		l.refuse(address)
+	} else if needed != nil {
+		l.checkPlaintext(address, l.Address().URL)
 	}
 	if l.ZeebeAuthorizationURL != "" {
 		u, err := connurl.Parse(string(l.ZeebeAuthorizationURL))
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || !oneHost(u) {
-			l.refuse(authorizationURL)
+		if err != nil || !strings.HasPrefix(u.Scheme, "http") {
+			l.refuse(server)
+		} else {
+			l.checkPlaintext(server, u)
 		}
-	}
-}
-
-// needed are the settings of a strategy.
-var needed = map[AuthStrategy][]string{
-	AuthBasic: {basicUser, "CAMUNDA_BASIC_AUTH_PASSWORD"},
-	AuthOIDC:  {"ZEEBE_CLIENT_ID", "ZEEBE_CLIENT_SECRET", authorizationURL},
-}
-
-// checkCredentials reports credentials that are incomplete, of two kinds, or sent in plaintext.
-func (l *loader) checkCredentials() {
-	strategy := l.AuthStrategy()
-	if strategy == AuthNone {
-		return
-	}
-	for _, s := range l.Settings() {
-		if s.Value == "" && slices.Contains(needed[strategy], s.Name) {
-			l.fault(s.Name, "is missing: "+string(strategy)+" needs "+strings.Join(needed[strategy], ", "), "")
-		}
-	}
-	if strategy == AuthOIDC && l.BasicUser != "" {
-		l.fault(basicUser, "is for Basic authentication, but there are settings of OAuth too", "remove those of one")
-	}
-	if strings.Contains(l.BasicUser, ":") { // a password may follow it
-		l.fault(basicUser, "holds a colon", "")
-	}
-	l.checkPlaintext(clusterAddress, l.Address().URL)
-	if u, err := connurl.Parse(string(l.ZeebeAuthorizationURL)); err == nil {
-		l.checkPlaintext(authorizationURL, *u)
 	}
 }
 
 // checkPlaintext refuses to send credentials in plaintext to another host, unless that is accepted.
-func (l *loader) checkPlaintext(name string, to url.URL) {
+func (l *loader) checkPlaintext(name string, to *url.URL) {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "grpc" || connurl.IsLoopback(to.Hostname()):
 	case l.AllowInsecureToken:
-		l.warn(name, "credentials are sent to "+to.Host+" in plaintext, and every host on the way can read them", "")
+		l.warn(name, "credentials go in plaintext to "+to.Host, "use TLS: hosts on the way can read them")
 	default:
-		l.fault(name, "would send credentials in plaintext to "+to.Host, "use TLS, or RETRY_ALLOW_INSECURE_TOKEN=true")
+		const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
+		l.fault(name, "credentials would go in plaintext to "+to.Host, "use TLS, or "+allow)
 	}
 }

@@ -7,12 +7,6 @@ import (
 	"hospital.example/analyze-retry/internal/connurl"
 )
 
-const (
-	clusterAddress   = "ZEEBE_ADDRESS"
-	authorizationURL = "ZEEBE_AUTHORIZATION_SERVER_URL"
-	basicUser        = "CAMUNDA_BASIC_AUTH_USERNAME"
-)
-
 // schemes are those of a cluster's address, with the port where it names none, and what they mean.
 var schemes = map[string]struct{ port, transport string }{
 	"grpc":  {"26500", "gRPC over plaintext"}, // the gateway's own
@@ -21,12 +15,9 @@ var schemes = map[string]struct{ port, transport string }{
 	"https": {"443", "REST over TLS"},
 }
 
-// Address is where the cluster is reached: a URL with one of the schemes, a port, no user, and of the REST API the path
-// that precedes its /v2.
-type Address struct{ url.URL }
-
-// String returns the URL. It holds nothing secret.
-func (a Address) String() string { return a.URL.String() }
+// Address is where the cluster is reached: a URL with one of the schemes and a port, without a user, and of
+// the REST API with the path that precedes its /v2.
+type Address struct{ *url.URL }
 
 // REST reports whether the address is one of the REST API; the others are of gRPC.
 func (a Address) REST() bool { return strings.HasPrefix(a.Scheme, "http") }
@@ -40,32 +31,31 @@ func (c *Config) Address() Address {
 	return a
 }
 
-func (c *Config) address() (_ Address, ok bool) {
+func (c *Config) address() (a Address, ok bool) {
 	s := c.ZeebeAddress
-	if !strings.Contains(s, "://") {
+	switch {
+	case strings.Contains(s, "://"):
+	case c.ZeebeInsecure:
+		s = "grpc://" + s
+	default:
 		s = "grpcs://" + s
-		if c.ZeebeInsecure {
-			s = strings.Replace(s, "grpcs", "grpc", 1)
-		}
 	}
 	u, err := connurl.Parse(s)
 	if err != nil {
-		return Address{}, false
+		return Address{&url.URL{}}, false
 	}
 	if u.Port() == "" {
 		u.Host += ":" + schemes[u.Scheme].port
 	}
-	a := Address{url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}}
+	a = Address{u}
+	u.Path = strings.TrimRight(u.Path, "/")
 	if a.REST() {
-		a.Path = strings.TrimSuffix(a.Path, "/v2")
+		u.Path = strings.TrimSuffix(u.Path, "/v2")
+	} else if u.Path != "" {
+		return a, false
 	}
-	if a.Transport() == "" || !oneHost(u) || u.User != nil || u.RawQuery != "" || a.Path != "" && !a.REST() {
-		return Address{}, false
-	}
-	return a, true
+	return a, a.Transport() != "" && u.Hostname() != "" && u.User == nil && u.RawQuery == ""
 }
-
-func oneHost(u *url.URL) bool { return u.Hostname() != "" && !strings.Contains(u.Host, ",") }
 
 // AuthStrategy is how the worker authenticates to the cluster.
 type AuthStrategy string
@@ -80,8 +70,7 @@ const (
 // AuthStrategy returns how the worker authenticates: by what credentials there are.
 func (c *Config) AuthStrategy() AuthStrategy {
 	switch {
-	case c.ZeebeClientID != "" || c.ZeebeClientSecret != "" || c.ZeebeAuthorizationURL != "" ||
-		c.ZeebeTokenAudience != "" || c.ZeebeTokenScope != "":
+	case c.ZeebeClientID != "" || c.ZeebeClientSecret != "" || c.ZeebeAuthorizationURL != "":
 		return AuthOIDC
 	case c.BasicUser != "" || c.BasicPassword != "":
 		return AuthBasic

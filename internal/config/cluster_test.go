@@ -47,7 +47,7 @@ func TestOfSeveralAddressesTheOwnNameCountsThenGRPC(t *testing.T) {
 }
 
 func TestAnAddressThatIsNone(t *testing.T) {
-	for _, address := range []string{":26500", "zeebe:x", "zeebe:65536", "dns://zeebe:26500", "grpcs://zeebe/cluster", "https://a,b", "https://"} {
+	for _, address := range []string{":26500", "zeebe:x", "zeebe:65536", "dns://zeebe:26500", "grpcs://zeebe/cluster", "https://"} {
 		want := fmt.Sprintf("ZEEBE_ADDRESS: %q is not allowed -> allowed: %s", address, addresses)
 		check.Same(t, want, strings.Join(faults(t, "ZEEBE_ADDRESS="+address), "\n"), "faults of %s", address)
 	}
@@ -77,22 +77,18 @@ func TestTheCredentialsPickTheStrategy(t *testing.T) {
 	for want, settings := range map[string][]string{
 		"CAMUNDA_BASIC_AUTH_PASSWORD: is missing: BASIC needs CAMUNDA_BASIC_AUTH_USERNAME, CAMUNDA_BASIC_AUTH_PASSWORD": basic[:1],
 		"CAMUNDA_BASIC_AUTH_USERNAME: holds a colon": {"CAMUNDA_BASIC_AUTH_USERNAME=de:mo", basic[1]},
-		"CAMUNDA_BASIC_AUTH_USERNAME: is for Basic authentication, but there are settings of OAuth too -> remove those of one": oauth(basic...),
-		"ZEEBE_CLIENT_ID" + oidc: oauth("ZEEBE_CLIENT_ID="),
+		"ZEEBE_CLIENT_ID" + oidc:                     oauth("ZEEBE_CLIENT_ID="),
 	} {
 		check.Same(t, want, strings.Join(faults(t, settings...), "\n"), "faults of %q", settings)
 	}
-	for _, setting := range oauth() { // half of OAuth is not taken for none
-		check.Same(t, true, len(faults(t, setting)) >= 2, "%s alone is at fault", setting)
+	for _, half := range []string{"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token"} {
+		check.Same(t, 2, len(faults(t, half)), "faults of %s alone, which is not taken for no authentication", half)
 	}
 }
 
-func TestTheAuthorizationServerIsOneHost(t *testing.T) {
+func TestTheAuthorizationServerIsAURL(t *testing.T) {
 	const name = "ZEEBE_AUTHORIZATION_SERVER_URL"
-	for _, u := range []string{
-		"login.example/token", "ftp://login.example/token", "https:///token", "https://a,b/token", "https://me:pw@login.example/", "https://me@login.example/",
-		"http://me:1234/pw@login.example/", "https://login.example:pw/token",
-	} {
+	for _, u := range []string{"login.example/token", "ftp://login.example/token", "http://me:1234/pw@login.example/", "https://login.example:pw/token"} {
 		check.Same(t, []string{name + `: "***" is not allowed -> allowed: https://host/path`}, faults(t, oauth(name+"="+u)...), "faults of %s", u)
 	}
 	load(t, oauth(name+"=https://login.example:8443/auth/realms/a-b/protocol/openid-connect/token?p=1")...)
@@ -101,13 +97,13 @@ func TestTheAuthorizationServerIsOneHost(t *testing.T) {
 func TestSecretsGoInPlaintextToThisHostOnlyUnlessThatIsAccepted(t *testing.T) {
 	const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
 	plain := oauth("ZEEBE_ADDRESS=grpc://zeebe:26500", "ZEEBE_AUTHORIZATION_SERVER_URL=http://keycloak:18080/token")
-	const fault = "%s: would send credentials in plaintext to %s -> use TLS, or " + allow
+	const fault = "%s: credentials would go in plaintext to %s -> use TLS, or " + allow
 	check.Same(t, []string{
 		fmt.Sprintf(fault, "ZEEBE_ADDRESS", "zeebe:26500"),
 		fmt.Sprintf(fault, "ZEEBE_AUTHORIZATION_SERVER_URL", "keycloak:18080"),
 	}, faults(t, plain...), "faults")
 	cfg := load(t, append(plain, allow)...)
-	const warning = "%s: credentials are sent to %s in plaintext, and every host on the way can read them"
+	const warning = "%s: credentials go in plaintext to %s -> use TLS: hosts on the way can read them"
 	check.Same(t, []string{
 		fmt.Sprintf(warning, "ZEEBE_ADDRESS", "zeebe:26500"),
 		fmt.Sprintf(warning, "ZEEBE_AUTHORIZATION_SERVER_URL", "keycloak:18080"),
@@ -170,6 +166,7 @@ func TestACredentialsFileIsReadAsAShellWouldReadIt(t *testing.T) {
 		"rm -rf s3cret\n":                      noLine,
 		"export ZEEBE_CLIENT_SECRET='s3cret\n": noLine,
 	} {
+		set(t)
 		_, err := config.Load(file(t, content))
 		check.Same(t, want, fmt.Sprint(err), "faults of %q", content)
 	}

@@ -18,9 +18,10 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Load reads the settings from the environment, what that leaves unset from a credentials file (none if its path is
-// empty), and secrets from the files that NAME_FILE names. An empty variable counts as unset. Its error is of type
-// [text.Faults], with all faults. It is called once: in the end every setting is in the environment by its own name.
+// Load reads the settings from the environment, what that leaves unset from a credentials file (none if its
+// path is empty), and secrets from the files that NAME_FILE names. An empty variable counts as unset. Its
+// error is of type [text.Faults], with all faults. It is called once: in the end every setting is in the
+// environment by its own name.
 func Load(credentials string) (Config, error) {
 	l := newLoader()
 	l.readCredentials(credentials)
@@ -37,7 +38,8 @@ func Load(credentials string) (Config, error) {
 	return *l.Config, nil
 }
 
-// Part reads some of the settings only, whatever is wrong with the others. Its error is of type [text.Faults].
+// Part reads some of the settings only, whatever is wrong with the others. Its error is of type
+// [text.Faults].
 func Part[P People | Policies]() (part P, err error) {
 	l := newLoader()
 	l.process(prefix, &part)
@@ -47,7 +49,8 @@ func Part[P People | Policies]() (part P, err error) {
 	return part, nil
 }
 
-// ForPeople returns the settings of what commands print. Where RETRY_LANG is unset the language is that of the locale.
+// ForPeople returns the settings of what commands print. Where RETRY_LANG is unset the language is that of
+// the locale.
 func ForPeople() (People, error) {
 	people, err := Part[People]()
 	if os.Getenv(prefix+"_LANG") == "" {
@@ -138,6 +141,7 @@ func (l *loader) find(s Setting) {
 	case strings.HasSuffix(used, "_REST_ADDRESS") && !strings.Contains(value, "://"):
 		l.fault(s.Name, used+" does not begin with http:// or https://", "")
 	}
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.TrimSpace(value) != value || strings.ContainsFunc(value, unprintable) {
 		l.fault(s.Name, "holds a character that cannot be printed, or begins or ends with white space", "")
 	}
@@ -149,14 +153,9 @@ func (l *loader) find(s Setting) {
 	}
 }
 
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
-
-// largestSecret is far above a URL or a secret, in bytes; a larger file is another one than was meant.
-const largestSecret = 64 << 10
-
 // read reads a file with secrets. No fault has its path: that may be the secret, by mistake.
 func (l *loader) read(name, path string) string {
-	content, _, err := readfile.Read(path, largestSecret)
+	content, _, err := readfile.Read(path, readfile.MaxPEM)
 	if fault, is := errors.AsType[*fs.PathError](err); is {
 		err = fault.Err
 	} else if len(content) == 0 {
@@ -169,8 +168,8 @@ func (l *loader) read(name, path string) string {
 	return strings.TrimRight(string(content), "\r\n")
 }
 
-// checkMode warns of a file with a secret, if it is there, that is open to others. It is no fault: a mount may have
-// modes that cannot be changed.
+// checkMode warns of a file with a secret, if it is there, that is open to others. It is no fault: a mount
+// may have modes that cannot be changed.
 func (l *loader) checkMode(name, path string) {
 	if info, err := os.Stat(path); err == nil && readfile.Exposed(info.Mode()) {
 		l.warn(name, fmt.Sprintf("its file has mode %04o, so that not only its owner and group can read it, "+
@@ -181,49 +180,45 @@ func (l *loader) checkMode(name, path string) {
 // CredentialsFlag is the flag of the commands that takes the credentials file's path.
 const CredentialsFlag = "credentials"
 
-// readCredentials reads lines of export NAME='value', as a file of Camunda's console has them. No shell runs it.
+// readCredentials reads lines of export NAME='value', as a file of Camunda's console has them. No shell runs
+// it.
 func (l *loader) readCredentials(path string) {
 	const flag = "--" + CredentialsFlag
 	if path == "" {
 		return
 	}
-	var err error
-	if l.credentials, err = godotenv.Unmarshal(l.read(flag, path)); err != nil { // which repeats its text
+	values, err := godotenv.Unmarshal(l.read(flag, path))
+	if err != nil { // it repeats the text, and the values can be parts of others
 		l.fault(flag, "its file has a line that is not like export ZEEBE_CLIENT_ID='...'", "")
+		return
 	}
+	l.credentials = values
 }
 
-// process fills a struct. envconfig stops at the first fault, so that is noted and its variable unset until no fault
-// is left.
+// process fills a struct. envconfig stops at the first fault, so that is noted and its variable unset until
+// no fault is left.
 func (l *loader) process(prefix string, spec any) {
 	for _, s := range listOf(prefix, spec) {
 		l.find(s)
 	}
 	for {
 		reflect.ValueOf(spec).Elem().SetZero()
-		var name string
-		if fault, is := errors.AsType[*envconfig.ParseError](envconfig.Process(prefix, spec)); is {
-			name = fault.KeyName
-		} else if name = outside(listOf(prefix, spec)); name == "" {
-			return
+		fault, is := errors.AsType[*envconfig.ParseError](envconfig.Process(prefix, spec))
+		if !is {
+			settings := listOf(prefix, spec)
+			i := slices.IndexFunc(settings, func(s Setting) bool { return s.outside })
+			if i < 0 {
+				return
+			}
+			fault = &envconfig.ParseError{KeyName: settings[i].Name}
 		}
-		l.refuse(name)
-		_ = os.Unsetenv(name)
+		l.refuse(fault.KeyName)
+		_ = os.Unsetenv(fault.KeyName)
 	}
 }
 
-// outside returns the name of a setting that holds what it may not.
-func outside(settings []Setting) string {
-	for _, s := range settings {
-		if os.Getenv(s.Name) != "" && !s.meets {
-			return s.Name
-		}
-	}
-	return ""
-}
-
-// unknown reports each name that begins with RETRY_ and is no setting, because a misspelt one would leave its default
-// in place without a word.
+// unknown reports each name that begins with RETRY_ and is no setting, because a misspelt one would leave
+// its default in place without a word.
 func (l *loader) unknown() {
 	var known []string
 	for _, s := range l.Settings() {

@@ -52,7 +52,7 @@ func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(t.TempDir(), "missing"):     unusable + "no such file or directory",
 		file(t, ""):                               unusable + "it is empty",
-		file(t, strings.Repeat("x", 64<<10+1)):    unusable + "it is larger than 64 KiB",
+		file(t, strings.Repeat("x", 1<<20+1)):     unusable + "it is larger than 1024 KiB",
 		pipe(t):                                   unusable + "it is a pipe or a device, not a file",
 		t.TempDir():                               unusable + "it is a directory, not a file",
 		file(t, "0123456789abcdef\nand more\n"):   unprintable,

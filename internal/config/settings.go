@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -21,9 +22,9 @@ type Setting struct {
 	// Source is env, file or default.
 	Source string `json:"source"`
 
-	want   string
-	secret bool // it can come from a file
-	meets  bool // the value is what want says
+	want    string
+	secret  bool // it can come from a file
+	outside bool // the value that it was given is not what want says
 }
 
 // Settings lists the effective value of every setting, in order.
@@ -43,11 +44,8 @@ func (c *Config) Settings() []Setting {
 func listOf(prefix string, spec any) (list []Setting) {
 	add := func(name string, tags reflect.StructTag, field reflect.Value) string {
 		s := Setting{Name: name, Value: fmt.Sprint(field.Interface()), want: tags.Get("want")}
-		s.meets = meets(field.Interface(), s.want)
-		switch field.Interface().(type) {
-		case Secret, URL:
-			s.secret = true
-		}
+		s.outside = os.Getenv(name) != "" && !meets(field.Interface(), s.want)
+		_, s.secret = field.Interface().(fmt.Formatter) // [Secret] and [URL], which mask themselves
 		list = append(list, s)
 		return ""
 	}
@@ -71,8 +69,8 @@ func Usage(w io.Writer, format string) error {
 // choice is a list of words, such as "debug, info, warn or error".
 var choice = regexp.MustCompile(`^[\w-]+(?:, [\w-]+)* or [\w-]+$`)
 
-// meets reports whether a value is what the tag want says: one of some words, "1s to 1h", "1 to 128 characters". Any
-// other text is for people.
+// meets reports whether a value is what the tag want says: one of some words, "1s to 1h", "1 to 128
+// characters". Any other text is for people.
 func meets(value any, want string) bool {
 	var n time.Duration // for a number and a length as well
 	switch v := value.(type) {

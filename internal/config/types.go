@@ -33,7 +33,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // URL is a URL whose password no formatting, logging or encoding shows. Convert it with string() to use it.
 type URL string
 
-// String returns the URL with xxxxx in place of its passwords, and only *** where it cannot be told where they are.
+// String returns the URL without what follows its ?, and with xxxxx in place of its password; only *** where it
+// cannot be told where the password is.
 func (u URL) String() string {
 	if u == "" || strings.HasPrefix(string(u), "sqlite://") {
 		return string(u)
@@ -42,13 +43,7 @@ func (u URL) String() string {
 	if err != nil {
 		return mask
 	}
-	query := parsed.Query()
-	for name := range query {
-		if strings.Contains(strings.ToLower(name), "pass") {
-			query.Set(name, "xxxxx")
-			parsed.RawQuery = query.Encode()
-		}
-	}
+	parsed.RawQuery = ""
 	return parsed.Redacted()
 }
 

@@ -93,6 +93,7 @@ func TestNoPieceOfAHostilePasswordIsShown(t *testing.T) {
 
 func TestAHostilePasswordInACredentialsFileIsNotShownEither(t *testing.T) {
 	shown := func(form, password string) string {
+		set(t)
 		cfg, err := config.Load(file(t, fmt.Sprintf(form, password)+"\n"))
 		return fmt.Sprint(cfg.Settings(), cfg.Warnings, err)
 	}
@@ -114,7 +115,8 @@ func sameForTheDriver(t *testing.T, cfg config.Config, user, password string, ho
 	t.Helper()
 	read, err := pgconn.ParseConfig(string(cfg.DatabaseURL))
 	if err != nil {
-		return // it refuses what it does not understand, and the store says so without the text
+		t.Errorf("the driver cannot read %q: %v", string(cfg.DatabaseURL), err)
+		return
 	}
 	want, err := url.PathUnescape(password)
 	check.Must(t, err)
@@ -143,7 +145,9 @@ func FuzzPasswordInURL(f *testing.F) {
 			return
 		}
 		check.Same(t, "postgres://u:xxxxx@h1:1,h2:2/db", cfg.DatabaseURL.String(), "how %q is shown", password)
-		sameForTheDriver(t, cfg, "u", password, "h1:1", "h2:2")
+		if _, err := pgconn.ParseConfig(string(cfg.DatabaseURL)); err == nil { // what it refuses the store refuses, without the text
+			sameForTheDriver(t, cfg, "u", password, "h1:1", "h2:2")
+		}
 	})
 }
 
@@ -153,11 +157,11 @@ func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
 		url, user, password, shown string
 		hosts                      []string
 	}{
-		{"postgres://u:p@h1:5432,h2:5432/db?target_session_attrs=read-write", "u", "p", "postgres://u:xxxxx@h1:5432,h2:5432/db?target_session_attrs=read-write", []string{"h1:5432", "h2:5432"}},
-		{"postgres://u:p@/db?host=%2Fvar%2Frun&port=5433", "u", "p", "postgres://u:xxxxx@/db?host=%2Fvar%2Frun&port=5433", []string{"/var/run:5433"}},
+		{"postgres://u:p@h1:5432,h2:5432/db?target_session_attrs=read-write", "u", "p", "postgres://u:xxxxx@h1:5432,h2:5432/db", []string{"h1:5432", "h2:5432"}},
+		{"postgres://u:p@/db?host=%2Fvar%2Frun&port=5433", "u", "p", "postgres://u:xxxxx@/db", []string{"/var/run:5433"}},
 		{"postgres://u@[2001:db8::1]:5432/db", "u", "", "postgres://u@[2001:db8::1]:5432/db", []string{"[2001:db8::1]:5432"}},
 		{"postgres://u%40corp:p%40%2F%3A%3F%23%25%20@db_1.example./d%2Fb", "u@corp", "p%40%2F%3A%3F%23%25%20", "postgres://u%40corp:xxxxx@db_1.example./d%2Fb", []string{"db_1.example.:5432"}},
-		{"postgres://u:p@h/db?sslmode=disable&sslpassword=geheim", "u", "p", "postgres://u:xxxxx@h/db?sslmode=disable&sslpassword=xxxxx", []string{"h:5432"}},
+		{"postgres://u:p@h/db?sslmode=disable&sslpassword=geheim", "u", "p", "postgres://u:xxxxx@h/db", []string{"h:5432"}},
 	} {
 		cfg := load(t, "RETRY_DATABASE_URL="+test.url, "RETRY_AUDIT_KEY_FILE=k")
 		check.Same(t, test.shown, cfg.DatabaseURL.String(), "how %s is shown", test.url)

@@ -14,8 +14,8 @@ import (
 var errUnclear = errors.New("is not scheme://user:password@host:port/path?name=value; " +
 	"in user and password write @ as %40, / as %2F, ? as %3F, # as %23, % as %25, a blank as %20")
 
-// Parse reads a connection URL. It refuses an @ that can be one of the password: what is behind it would be taken for
-// a host or a path, looked up and shown. Its error repeats nothing of the text.
+// Parse reads a connection URL. It refuses an @ that can be one of the password: what is behind it would be
+// taken for a host or a path, looked up and shown. Its error repeats nothing of the text.
 func Parse(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || !strings.Contains(text, "://") {
@@ -32,9 +32,9 @@ func Parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// IsLoopback reports whether a host, a name or an address without a port, is this machine by its loopback interface:
-// plaintext may go there, as nothing leaves the machine. Of names it knows only localhost: what any other one resolves
-// to may change.
+// IsLoopback reports whether a host, a name or an address without a port, is this machine by its loopback
+// interface: plaintext may go there, as nothing leaves the machine. Of names it knows only localhost: what
+// any other one resolves to may change.
 func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()

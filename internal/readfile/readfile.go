@@ -10,11 +10,13 @@ import (
 	"runtime"
 )
 
-// MaxPEM is the size in bytes up to which PEM files are read. The authorities that systems trust take about 250 KB.
+// MaxPEM is the size in bytes up to which PEM files are read. The authorities that systems trust take about
+// 250 KB.
 const MaxPEM = 1 << 20
 
-// Read returns the content and the mode of a regular file of at most limit bytes. Symbolic links are followed. What is
-// no regular file is not opened: a pipe without a writer would hang the start. Errors are of type [*fs.PathError].
+// Read returns the content and the mode of a regular file of at most limit bytes. Symbolic links are
+// followed. What is no regular file is not opened: a pipe without a writer would hang the start. Errors are
+// of type [*fs.PathError].
 func Read(path string, limit int64) ([]byte, fs.FileMode, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -35,9 +37,9 @@ func Read(path string, limit int64) ([]byte, fs.FileMode, error) {
 	return nil, 0, refused
 }
 
-// Exposed reports whether a file with this mode is open to users other than its owner and group, or lets its group
-// change it. Its group may read it: that is how Kubernetes mounts a Secret for a container that is not root. Windows
-// has no such modes.
+// Exposed reports whether a file with this mode is open to users other than its owner and group, or lets its
+// group change it. Its group may read it: that is how Kubernetes mounts a Secret for a container that is not
+// root. Windows has no such modes.
 func Exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.Perm()&0o027 != 0 }
 
 // Authorities reads the certificates of a PEM file, of which there must be at least one.
