@@ -90,7 +90,7 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	r.awaitReadiness(200, "ready")
 	r.stop()
 	check.Same(t, "not ready: the worker is stopping\n", r.awaitReadiness(503, "stopping"), "/readyz")
-	if _, text := r.get("/metrics"); !strings.Contains(text, "\nretry_gateway_up 1\n") {
+	if _, metrics := r.get("/metrics"); !strings.Contains(metrics, "\nretry_gateway_up 1\n") {
 		t.Error("the metrics say that the gateway is not there")
 	}
 	free()

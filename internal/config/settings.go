@@ -45,7 +45,7 @@ func listOf(prefix string, spec any) (list []Setting) {
 	add := func(name string, tags reflect.StructTag, field reflect.Value) string {
 		s := Setting{Name: name, Value: fmt.Sprint(field.Interface()), want: tags.Get("want")}
 		s.outside = os.Getenv(name) != "" && !meets(field.Interface(), s.want)
-		_, s.secret = field.Interface().(fmt.Formatter) // [Secret] and [URL], which mask themselves
+		_, s.secret = reflect.TypeAssert[fmt.Formatter](field) // [Secret] and [URL], which mask themselves
 		list = append(list, s)
 		return ""
 	}
