@@ -102,15 +102,13 @@ func finding(severity text.Severity, name, what, advice string) text.Finding {
 	return text.Finding{Severity: severity, Check: "settings", Subject: name, What: what, Advice: advice}
 }
 
-// fileSuffix is how the variable ends that names the file of a secret.
-const fileSuffix = "_FILE"
-
-// names are the variables that a setting can come from, in the order in which they count.
+// names are the variables that a setting can come from, in the order in which they count. NAME_FILE names the
+// file of a secret.
 func (s Setting) names() (all []string) {
 	for _, name := range append([]string{s.Name}, aliases[s.Name]...) {
 		all = append(all, name)
 		if s.secret {
-			all = append(all, name+fileSuffix)
+			all = append(all, name+"_FILE")
 		}
 	}
 	return all
@@ -134,7 +132,7 @@ func (l *loader) find(s Setting) {
 		}
 	}
 	switch {
-	case s.secret && strings.HasSuffix(used, fileSuffix):
+	case s.secret && strings.HasSuffix(used, "_FILE"):
 		value, source = l.read(s.Name, value), "file"
 	case strings.HasSuffix(used, "_GRPC_ADDRESS"): // Camunda's clients have http:// there
 		value = strings.NewReplacer("https://", "grpcs://", "http://", "grpc://").Replace(value)

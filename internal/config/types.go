@@ -68,16 +68,14 @@ type JobType struct{ Type, Policy string }
 // JobTypes are the job types that are worked, in their order; at least one.
 type JobTypes []JobType
 
-// outcomeJobType is always worked, and by no policy.
-const outcomeJobType = "record-retry-outcome"
-
-// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once.
+// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once. Outcomes are
+// always worked, and by no policy.
 func (t *JobTypes) Decode(value string) error {
 	*t = nil
 	for one := range strings.SplitSeq(value, ",") {
 		name, policy, _ := strings.Cut(strings.TrimSpace(one), "=")
 		twice := slices.ContainsFunc(*t, func(other JobType) bool { return other.Type == name })
-		if name == "" || policy == "" || twice || name == outcomeJobType {
+		if name == "" || policy == "" || twice || name == "record-retry-outcome" {
 			return errors.New("no TYPE=POLICY, a type twice, or one that has no policy")
 		}
 		*t = append(*t, JobType{name, policy})
