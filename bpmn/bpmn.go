@@ -8,8 +8,6 @@ import _ "embed" // for the models and forms
 type Model struct {
 	// Name is the file's name without a folder. The broker recognizes the kind by its ending.
 	Name string
-	// ProcessID is the id of its process; empty for a form.
-	ProcessID string
 	// Content is the file, byte for byte.
 	Content []byte
 }
@@ -30,8 +28,8 @@ var correctData string
 // SUB_06, which calls it. The contents are the caller's own copies.
 func Models() []Model {
 	return []Model{
-		{Name: "submission-retry.bpmn", ProcessID: "SubmissionRetryProcess", Content: []byte(submissionRetry)},
-		{Name: "sub-06.bpmn", ProcessID: "SUB_06", Content: []byte(sub06)},
+		{Name: "submission-retry.bpmn", Content: []byte(submissionRetry)},
+		{Name: "sub-06.bpmn", Content: []byte(sub06)},
 	}
 }
 

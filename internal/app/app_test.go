@@ -152,10 +152,7 @@ func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
 	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
 	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
-	faults, _ := errors.AsType[text.Faults](err)
-	if len(faults) != 2 || !strings.HasPrefix(faults[0].What, "ZEEBE_CA_CERTIFICATE_PATH") || !strings.HasPrefix(faults[1].What, "ZEEBE_CLIENT_CERTIFICATE_PATH") {
-		t.Errorf("faults are %q, want the authorities and the certificate", faults)
-	}
+	check.Fails(t, err, "ZEEBE_CA_CERTIFICATE_PATH: ", "\nZEEBE_CLIENT_CERTIFICATE_PATH, ")
 	listener, err := net.Listen("tcp", cfg.HTTP.Address)
 	if err != nil {
 		t.Fatalf("the HTTP address is still taken: %v", err)
@@ -201,7 +198,7 @@ func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
 	for setting, want := range map[string]string{
 		"RETRY_JOB_TYPES=email-retry=nope":    "RETRY_JOB_TYPES: there is no policy nope: known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss",
 		"RETRY_JOB_TYPES=analyze-retry=tis":   "RETRY_JOB_TYPES: there is no policy tis: did you mean tiss?",
-		"RETRY_BASE_BACKOFF_MINUTES=300":      numbers + "max is 4h but must not be less than min, 5h\n" + numbers + "max is 4h but must not be less than base, 5h",
+		"RETRY_BASE_BACKOFF_MINUTES=300":      numbers + "max is 4h but must not be less than min, 5h; max is 4h but must not be less than base, 5h",
 		"RETRY_EVENTS_URL=redis://h":          "RETRY_EVENTS_URL: must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host",
 		"ZEEBE_CA_CERTIFICATE_PATH=/none.pem": "ZEEBE_CA_CERTIFICATE_PATH: stat /none.pem: no such file or directory",
 		"CAMUNDA_BASIC_AUTH_USERNAME=demo":    "ZEEBE_ADDRESS: credentials would go in plaintext to zeebe:8080",

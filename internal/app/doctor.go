@@ -1,49 +1,44 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"regexp"
 	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
 
-	"hospital.example/analyze-retry/bpmn"
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/transport"
 	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
-// checkTimeout bounds each check of the doctor.
-const checkTimeout = 5 * time.Second
+// answerTimeout bounds what the doctor asks of another process, checkTimeout each check.
+const (
+	answerTimeout = 5 * time.Second
+	checkTimeout  = 3 * answerTimeout
+)
 
-// oldBacklog is how old an event may be that waits to be published.
-const oldBacklog = 10 * time.Minute
-
-// doctor looks at everything that a worker with these settings needs.
-type doctor struct {
-	cfg config.Config
-	now func() time.Time
+// checks are what the doctor looks at, in this order.
+var checks = []func(context.Context, config.Config, time.Time) text.Findings{
+	checkSettings, checkPolicies, checkGateway, checkStore, checkQueue, checkWorker,
 }
 
-// Examine looks at everything that a worker with these settings needs, also while one runs, and passes on the findings of
-// each check as soon as it is done. It changes nothing and takes no job.
+// Examine looks at everything that a worker with these settings needs, also while one runs, and passes on the
+// findings of each check as soon as it is done. It changes nothing and takes no job.
 func Examine(ctx context.Context, cfg config.Config, now func() time.Time, found func(text.Finding)) {
-	d := doctor{cfg, now}
-	for _, check := range []func(context.Context) text.Findings{d.settings, d.policies, d.cluster, d.store, d.queue, d.worker} {
-		for _, f := range check(ctx) {
+	for _, check := range checks {
+		limited, cancel := context.WithTimeout(ctx, checkTimeout)
+		for _, f := range check(limited, cfg, now()) {
 			found(f)
 		}
+		cancel()
 	}
 }
 
@@ -51,253 +46,163 @@ func ok(check, format string, args ...any) text.Finding {
 	return text.Finding{Severity: text.OK, Check: check, What: fmt.Sprintf(format, args...)}
 }
 
-func bad(severity text.Severity, check, what, advice string) text.Finding {
-	return text.Finding{Severity: severity, Check: check, What: what, Advice: advice}
+// failed is an error of a part, on one line.
+func failed(check string, err error, advice string) text.Finding {
+	what := strings.Join(strings.Fields(err.Error()), " ")
+	return text.Finding{Severity: text.Error, Check: check, What: what, Advice: advice}
 }
 
-func (d doctor) settings(context.Context) text.Findings {
-	if d.cfg.Warnings == nil {
-		return text.Findings{ok("settings", "no fault and no warning")}
-	}
-	return d.cfg.Warnings
+func warning(check, what, advice string) text.Finding {
+	return text.Finding{Severity: text.Warning, Check: check, What: what, Advice: advice}
 }
 
-func (d doctor) policies(context.Context) (all text.Findings) {
-	store, err := openPolicies(d.cfg.Policies)
+func checkSettings(_ context.Context, cfg config.Config, _ time.Time) text.Findings {
+	all := cfg.Warnings
+	return append(all, ok("settings", "no fault and %s", text.Count(len(all), "warning")))
+}
+
+func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.Findings) {
+	store, err := OpenPolicies(cfg.Policies)
 	if err != nil {
-		return text.Findings{bad(text.Error, "policies", oneLine(err), "worker policies lint names every fault of the file")}
+		return text.Findings{failed("policies", err, "")}
 	}
-	for _, f := range store.Current().LintAll(d.cfg.PoliciesFile, 0) {
-		if f.Severity != text.Information {
-			all = append(all, bad(text.Warning, "policies", f.OneLine(), f.Advice))
-		}
+	for _, f := range doubts(store.Current(), cfg.PoliciesFile) {
+		all = append(all, warning("policies", f.OneLine(), f.Advice))
 	}
-	return append(all, ok("policies", "%s", strings.NewReplacer("=", " by ", ",", ", ").Replace(d.cfg.JobTypes.String())))
+	return append(all, ok("policies", "%s", cfg.JobTypes))
 }
 
-// cluster looks at all that is behind the gateway's address.
-func (d doctor) cluster(ctx context.Context) text.Findings {
-	client, err := dial(d.cfg)
+// checkGateway looks at what is behind the gateway's address. It polls as the worker does, but for a job type
+// that no job has.
+func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
+	client, err := dial(cfg)
 	if err != nil {
-		return text.Findings{bad(text.Error, "gateway", oneLine(err), "")}
+		return text.Findings{failed("gateway", err, "")}
 	}
 	defer func() { _ = client.Close() }()
-	address, strategy := d.cfg.Address(), d.cfg.AuthStrategy()
-	topology, err := ask(ctx, client.Topology)
+	address, strategy := cfg.Address(), cfg.AuthStrategy()
+	limited, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	topology, err := client.Topology(limited)
 	switch code := transport.Code(err); {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
-		return text.Findings{
-			ok("gateway", "%s answers, %s", address, address.Transport()),
-			bad(text.Error, "authentication", fmt.Sprintf("%s: %s", strategy, oneLine(err)), authAdvice[strategy]),
-		}
+		return text.Findings{failed("authentication", fmt.Errorf("%s: %w", strategy, err),
+			"worker config shows the credentials; the cluster must know them: docs/configuration.md")}
 	case err != nil:
 		advice := "check host, port and TLS, and that the broker runs"
-		if found := rest.Found(ctx, connection(d.cfg)); found != "" {
+		if found := rest.Found(ctx, connection(cfg)); found != "" {
 			advice = "the REST API answers at " + found
 		}
-		return text.Findings{bad(text.Error, "gateway", oneLine(err), fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: %s", address, address.Transport(), advice))}
+		return text.Findings{failed("gateway", err,
+			fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: %s", address, address.Transport(), advice))}
+	}
+	partitions := ok("partitions", "%d of %d have a healthy leader", topology.Led, topology.Partitions)
+	if !topology.Healthy() {
+		partitions.Severity, partitions.Advice = text.Error, "jobs wait: docs/runbooks.md#what-to-look-at"
 	}
 	all := text.Findings{
-		ok("gateway", "%s, version %s, %s", address, cmp.Or(topology.Version, "unknown"), address.Transport()),
+		ok("gateway", "%s, version %s, %s", address, topology.Version, address.Transport()),
 		ok("authentication", "%s: the gateway takes it", strategy),
+		partitions,
 	}
-	if topology.Healthy() {
-		all = append(all, ok("partitions", "%d, each with a healthy leader", topology.Partitions))
-	} else {
-		all = append(all, bad(text.Error, "partitions", fmt.Sprintf("%d of %d have a healthy leader", topology.Led, topology.Partitions),
-			"jobs of the others wait: docs/runbooks.md#what-to-look-at"))
+	poll := transport.Poll{
+		JobType: "analyze-retry:none",
+		Worker:  cfg.WorkerName,
+		Max:     1,
+		Wait:    -time.Millisecond,
+		Lock:    time.Second,
+		Tenant:  cfg.Tenant,
 	}
-	return append(append(all, d.tenant(ctx, client)...), d.models(ctx, client)...)
+	if err := client.Activate(ctx, poll, func([]job.Job) {}); err != nil {
+		return append(all, failed("tenant", fmt.Errorf("a poll for %s fails: %w", cfg.Tenant, err),
+			"correct RETRY_TENANT, or assign it to the worker's credentials: docs/operations.md#permissions"))
+	}
+	return append(all, ok("tenant", "%s", cfg.Tenant))
 }
 
-var authAdvice = map[config.AuthStrategy]string{
-	config.AuthOIDC:  "check client id, secret, token URL and audience (worker config shows them), and that the client is known to the cluster",
-	config.AuthBasic: "check CAMUNDA_BASIC_AUTH_USERNAME and its password, and that the user is known to the cluster",
-	config.AuthNone:  "the gateway asks for credentials: set those of Basic or OIDC (docs/configuration.md)",
-}
-
-// probeType is a job type that no job has.
-const probeType = "analyze-retry:none"
-
-// tenant polls for a job type that no job has, as the worker polls.
-func (d doctor) tenant(ctx context.Context, client transport.Client) text.Findings {
-	_, err := ask(ctx, func(ctx context.Context) (any, error) {
-		return nil, client.Activate(ctx, transport.Poll{
-			JobType: probeType, Worker: d.cfg.WorkerName, Max: 1, Wait: -time.Millisecond, Lock: time.Second, Tenant: d.cfg.Tenant,
-		}, func([]job.Job) {})
-	})
-	switch code := transport.Code(err); {
-	case code == codes.PermissionDenied || code == codes.InvalidArgument:
-		return text.Findings{bad(text.Error, "tenant", fmt.Sprintf("a poll for %s is refused: %s", d.cfg.Tenant, oneLine(err)),
-			"assign it to the worker's credentials, or correct RETRY_TENANT; without multi-tenancy it is "+job.DefaultTenant)}
-	case err != nil:
-		return text.Findings{bad(text.Error, "tenant", fmt.Sprintf("a poll for %s fails: %s", d.cfg.Tenant, oneLine(err)), "docs/runbooks.md#retrygatewayunreachable")}
-	case d.cfg.AuthStrategy() == config.AuthNone:
-		return text.Findings{ok("tenant", "%s", d.cfg.Tenant)}
-	}
-	return text.Findings{ok("tenant", "%s", d.cfg.Tenant), bad(text.Unknown, "permissions", "polls are allowed; a cluster with authorizations shows "+
-		"a missing UPDATE_PROCESS_INSTANCE only by jobs that do not come", "docs/operations.md has the permissions by command")}
-}
-
-// models compares the bundled models with what is deployed, where the protocol can read that, and lints others.
-func (d doctor) models(ctx context.Context, client transport.Client) (all text.Findings) {
-	reader, can := client.(*rest.Client)
-	if !can {
-		return text.Findings{bad(text.Unknown, "models", "gRPC cannot read what is deployed", "use a REST address for this command, or look at Operate")}
-	}
-	var deployed []modellint.File
-	for _, m := range bpmn.Models() {
-		got, err := ask(ctx, func(ctx context.Context) (rest.Definition, error) {
-			return reader.Definition(ctx, d.cfg.Tenant, m.ProcessID)
-		})
-		version := fmt.Sprintf("%s version %d", m.ProcessID, got.Version)
-		switch {
-		case transport.Code(err) == codes.NotFound:
-			all = append(all, bad(text.Warning, "models", m.ProcessID+" is not deployed, or these credentials may not read it",
-				"worker deploy, unless your own models call the tasks"))
-		case err != nil:
-			all = append(all, bad(text.Unknown, "models", m.ProcessID+": "+oneLine(err), ""))
-		case string(got.XML) == string(m.Content):
-			all = append(all, ok("models", "%s is that of this release", version))
-		default:
-			all = append(all, bad(text.Warning, "models", version+" is not the model of this release", "compare it with bpmn/"+m.Name+", then worker deploy"))
-			deployed = append(deployed, modellint.File{Name: version, Content: got.XML})
-		}
-	}
-	store, err := openPolicies(d.cfg.Policies)
-	if err != nil {
-		return all // that is an error of its own
-	}
-	for _, f := range LintModels(deployed, d.cfg.JobTypes, store.Current()) {
-		if f.Severity != text.Information {
-			all = append(all, bad(text.Warning, "models", strings.Join(strings.Fields(fmt.Sprintf("%s, %s %s: %s", f.File, f.Check, f.Subject, f.What)), " "),
-				"worker models lint of its file has what to do about it"))
-		}
-	}
-	return all
-}
-
-// store looks at the store, the key and the chain, as far as that is done in a moment; worker audit verify reads every record.
-func (d doctor) store(ctx context.Context) (all text.Findings) {
-	secret, err := audit.LoadSecret(d.cfg.AuditKey())
+// checkStore looks at the store, the key and the chains' ends; worker audit verify reads every record.
+func checkStore(ctx context.Context, cfg config.Config, now time.Time) (all text.Findings) {
+	path := cfg.SQLitePath()
+	secret, err := secretOf(cfg, path != "" && empty(path))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && d.cfg.AuditKeyFile == "" && d.cfg.SQLitePath() != "" && empty(d.cfg.SQLitePath()):
-		return text.Findings{bad(text.Warning, "store", fmt.Sprintf("%s does not exist yet, nor does its key", d.cfg.DatabaseURL), "the first start of a worker makes both")}
 	case err != nil:
-		all = append(all, bad(text.Error, "key", oneLine(err), "restore the key from its backup: without it the trail cannot be continued"))
+		all = append(all, failed("key", err, ""))
+	case secret == nil:
+		return append(all, warning("store", cfg.DatabaseURL.String()+" is not there yet, nor is its key",
+			"the first start of a worker makes both"))
 	default:
-		all = append(all, ok("key", "%s, in %s", secret.Public().ID(), d.cfg.AuditKey()))
+		all = append(all, ok("key", "%s, in %s", secret.Public().ID(), cfg.AuditKey()))
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
-	defer cancel()
-	store, err := OpenHistory(ctx, d.cfg)
+	store, err := OpenHistory(ctx, cfg)
 	if err != nil {
-		return append(all, bad(text.Error, "store", oneLine(err), "docs/runbooks.md#retrystoredown"))
+		return append(all, failed("store", err, "docs/runbooks.md#retrystoredown"))
 	}
 	defer func() { _ = store.Close() }()
-	all = append(append(all, ok("store", "%s", d.cfg.DatabaseURL)), d.chain(ctx, store, secret)...)
-	if d.cfg.EventsURL != "" {
-		all = append(all, d.backlog(ctx, store))
-	}
-	return all
-}
-
-func (d doctor) chain(ctx context.Context, store audit.Store, secret *audit.Secret) text.Findings {
+	all = append(all, ok("store", "%s", cfg.DatabaseURL))
 	heads, _, err := store.Heads(ctx)
 	if err != nil {
-		return text.Findings{bad(text.Error, "chain", oneLine(err), "docs/runbooks.md#what-to-look-at")}
+		return append(all, failed("trail", err, "docs/runbooks.md#retrystoredown"))
 	}
 	var last time.Time
 	var records int64
 	for _, h := range heads {
-		if secret != nil && h.Seq > 0 && !secret.Public().CheckHead(h) {
-			return text.Findings{bad(text.Error, "chain", fmt.Sprintf("the head of chain %d is not signed with the key %s", h.Chain, secret.Public().ID()),
-				"docs/runbooks.md#auditchainbroken")}
-		}
 		records += h.Seq
 		if h.At.After(last) {
 			last = h.At
 		}
 	}
-	all := text.Findings{ok("chain", "%s, %s; worker audit verify reads every record", text.Count(len(heads), "chain"), text.Count(records, "record"))}
-	if behind := behindTrail(heads, d.now(), d.cfg.MaxClockSkew); records > 0 && behind != nil {
-		return append(all, bad(text.Error, "last record", behind.Error(), "docs/runbooks.md#what-to-look-at"))
+	if records == 0 {
+		return append(all, ok("trail", "no record yet"))
 	}
-	if records > 0 {
-		all = append(all, ok("last record", "%s, %s ago", text.Time(last), d.now().Sub(last).Round(time.Second)))
+	trail := ok("trail", "%s in %s, the last of %s; worker audit verify reads every one",
+		text.Count(records, "record"), text.Count(len(heads), "chain"), text.Time(last))
+	if last.Sub(now) > cfg.MaxClockSkew {
+		trail.Severity, trail.Advice = text.Error, "set the clock right, or find who wrote with a wrong one"
 	}
-	return all
+	return append(all, trail)
 }
 
-func (d doctor) backlog(ctx context.Context, store audit.Store) text.Finding {
-	waiting, oldest, err := store.Backlog(ctx)
-	switch {
-	case err != nil:
-		return bad(text.Unknown, "outbox", oneLine(err), "")
-	case waiting > 0 && d.now().Sub(oldest) > oldBacklog:
-		return bad(text.Warning, "outbox", fmt.Sprintf("%s waiting to be published, the oldest for %s", text.Count(waiting, "event"),
-			d.now().Sub(oldest).Round(time.Second)), "docs/runbooks.md#retryoutboxgrowing")
-	}
-	return ok("outbox", "%s waiting to be published", text.Count(waiting, "event"))
-}
-
-// queue connects to the queue's hosts. Whether it takes events shows in the outbox.
-func (d doctor) queue(ctx context.Context) text.Findings {
-	if d.cfg.EventsURL == "" {
+// checkQueue connects to the queue's hosts.
+func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
+	if cfg.EventsURL == "" {
 		return text.Findings{ok("queue", "none is set: events stay in the store")}
 	}
-	hosts, err := queue.Hosts(string(d.cfg.EventsURL))
+	hosts, err := queue.Hosts(string(cfg.EventsURL))
 	if err != nil {
-		return text.Findings{bad(text.Error, "queue", "RETRY_EVENTS_URL "+oneLine(err), "")}
+		return text.Findings{failed("queue", fmt.Errorf("RETRY_EVENTS_URL: %w", err), "")}
 	}
-	var failed []string
+	dialer := net.Dialer{Timeout: answerTimeout}
 	for _, host := range hosts {
-		conn, err := ask(ctx, func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", host) })
-		if err == nil {
-			err = conn.Close()
-		}
-		if err != nil {
-			failed = append(failed, oneLine(err))
+		var conn net.Conn
+		if conn, err = dialer.DialContext(ctx, "tcp", host); err == nil {
+			_ = conn.Close()
+			return text.Findings{ok("queue", "%s can be reached", cfg.EventsURL)}
 		}
 	}
-	severity := text.Warning
-	switch len(failed) {
-	case 0:
-		return text.Findings{ok("queue", "%s can be reached", d.cfg.EventsURL)}
-	case len(hosts):
-		severity = text.Error
-	}
-	return text.Findings{bad(severity, "queue", strings.Join(failed, "; "), "events wait in the store meanwhile: docs/runbooks.md#retryoutboxgrowing")}
+	return text.Findings{failed("queue", err, "events wait: docs/runbooks.md#retryoutboxgrowing")}
 }
 
-// worker asks the worker that runs with these settings. It knows the broker's clock, which shows only in jobs.
-func (d doctor) worker(ctx context.Context) text.Findings {
-	if strings.HasSuffix(d.cfg.HTTP.Address, ":0") {
-		return text.Findings{bad(text.Unknown, "worker", "RETRY_HTTP_ADDRESS lets it choose a port", "")}
+func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
+	f, err := askWorker(ctx, cfg)
+	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
+		f.Severity, f.Advice = text.Warning, "none runs with these settings on this host: worker run"
 	}
-	_, err := ask(ctx, func(ctx context.Context) (any, error) { return nil, AskReady(ctx, d.cfg) })
-	switch {
-	case err == nil:
-		return text.Findings{ok("worker", "ready: store, gateway, clocks and polls are as they should be")}
-	case strings.HasPrefix(err.Error(), "no worker answers"):
-		return text.Findings{bad(text.Warning, "worker", oneLine(err), "none runs with these settings on this host; start it with: worker run")}
-	case strings.HasPrefix(err.Error(), "not ready"):
-		return text.Findings{bad(text.Error, "worker", oneLine(err), "it continues by itself when that is mended: do not restart it")}
-	}
-	return text.Findings{bad(text.Error, "worker", oneLine(err), "check RETRY_HTTP_ADDRESS and its certificate: they are those of the worker")}
+	return text.Findings{f}
 }
 
-// ask bounds a check.
-func ask[T any](ctx context.Context, check func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+// Ready asks the worker that runs with these settings on this host whether it is ready. The severity is
+// [text.OK] or [text.Error].
+func Ready(ctx context.Context, cfg config.Config) text.Finding {
+	f, _ := askWorker(ctx, cfg)
+	return f
+}
+
+func askWorker(ctx context.Context, cfg config.Config) (text.Finding, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	return check(ctx)
-}
-
-// rpcError matches what gRPC puts before the text of an error.
-var rpcError = regexp.MustCompile(`rpc error: code = \w+ desc = `)
-
-// oneLine returns an error's text for a person.
-func oneLine(err error) string {
-	return rpcError.ReplaceAllString(strings.Join(strings.Fields(err.Error()), " "), "")
+	err := ops.Ask(ctx, httpOptions(cfg))
+	if err == nil {
+		return ok("worker", "ready"), nil
+	}
+	return failed("worker", err, "once that is mended a worker goes on by itself: do not restart it"), err
 }

@@ -10,14 +10,12 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/text"
-	"hospital.example/analyze-retry/internal/transport"
-	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 // examine returns what the doctor finds, each as "health check: finding -> advice".
@@ -57,13 +55,17 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 		}
 	}
 	for head, part := range map[string]string{
-		"ok gateway: grpc://127.0.0.1:": "version 8.9.0, gRPC over plaintext", "ok authentication: ": "NONE", "ok partitions: ": "3, each with a healthy leader",
-		"ok tenant: ": "<default>", "unknown models: ": "gRPC cannot read",
-		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok chain: ": "3 records", "ok last record: ": "ago", "ok queue: ": "none is set",
-		"ok worker: ": "ready", "ok policies: ": "analyze-retry by tiss", "ok settings: ": "no fault",
+		"ok gateway: grpc://127.0.0.1:": "version 8.9.0, gRPC over plaintext", "ok authentication: ": "NONE",
+		"ok partitions: ": "3 of 3 have a healthy leader", "ok tenant: ": "<default>",
+		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok trail: ": "3 records in 1 chain, the last of 20",
+		"ok queue: ": "none is set", "ok worker: ": "ready",
+		"ok policies: ": "analyze-retry=tiss", "ok settings: ": "no fault and 0 warnings",
 	} {
 		wantDiagnosis(t, all, head, part)
 	}
+	check.Same(t, text.OK, app.Ready(t.Context(), cfg).Severity, "readiness")
+	cfg.HTTP.Address = freeAddress(t)
+	check.Same(t, text.Error, app.Ready(t.Context(), cfg).Severity, "readiness where none runs")
 	check.Same(t, 0, g.Counts().Waiting+g.Counts().Locked, "jobs that the doctor has taken")
 }
 
@@ -87,8 +89,8 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		}, "error gateway: ", "the REST API answers at http://127.0.0.1:"},
 		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
-		}, "error authentication: NONE", "set those of Basic or OIDC"},
-		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "error tenant: a poll for <default> is refused", "not authorized to perform this request -> assign it"},
+		}, "error authentication: NONE", "the cluster must know them"},
+		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "error tenant: a poll for <default> fails", "not authorized to perform this request -> correct RETRY_TENANT"},
 		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
@@ -100,13 +102,19 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
 			c.HTTP.Address = freeAddress(t)
-		}, "warning worker: ", "start it with: worker run"},
+		}, "warning worker: ", "none runs with these settings on this host: worker run"},
 		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
 			c.HTTP.Address = freeAddress(t)
 			start(t, *c)
 		}, "error worker: not ready", "do not restart it"},
+		"a clock behind the trail": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
+			t.Helper()
+			records := audittest.Records(0, 1)
+			records[0].At = time.Now().Add(72 * time.Hour)
+			written(t, *c, records...)
+		}, "error trail: 1 record in 1 chain, the last of ", "set the clock right"},
 		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 		"a key that is lost": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
 			t.Helper()
@@ -123,31 +131,4 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			wantDiagnosis(t, examine(t, cfg), test.head, test.part)
 		})
 	}
-}
-
-func TestDoctorComparesTheModelsThatAreDeployed(t *testing.T) {
-	t.Parallel()
-	g := enginetest.New()
-	t.Cleanup(g.Close)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check.Must(t, err)
-	g.ServeREST(listener)
-	cfg := settings(t, "http://"+listener.Addr().String())
-	cfg.ZeebeInsecure = false
-	wantDiagnosis(t, examine(t, cfg), "warning models: SUB_06 is not deployed", "worker deploy")
-
-	models := bpmn.Models()
-	changed := strings.Replace(string(models[0].Content), `="PT" + string(backoffMinutes) + "M"`, `=backoffMinutes`, 1)
-	client, err := rest.Dial(transport.Config{Scheme: transport.HTTP, Address: listener.Addr().String()})
-	check.Must(t, err)
-	t.Cleanup(func() { _ = client.Close() })
-	_, err = client.Deploy(t.Context(), "", []transport.Resource{
-		{Name: "mine.bpmn", Content: []byte(changed)},
-		{Name: models[1].Name, Content: models[1].Content},
-	})
-	check.Must(t, err)
-	all := examine(t, cfg)
-	wantDiagnosis(t, all, "ok models: SUB_06 version 1", "that of this release")
-	wantDiagnosis(t, all, "warning models: SubmissionRetryProcess version 1 is not", "bpmn/submission-retry.bpmn")
-	wantDiagnosis(t, all, "warning models: SubmissionRetryProcess version 1, timer-duration Event_WaitBackoff: ", "-> worker models lint")
 }

@@ -69,7 +69,7 @@ func settings(t *testing.T, zeebeAddress string) config.Config {
 	return config.Config{
 		Worker: config.Worker{
 			WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second, MaxClockSkew: 24 * time.Hour,
-			HTTP: config.HTTP{Address: "127.0.0.1:0"}, LogLevel: "debug", LogFormat: "json",
+			HTTP: config.HTTP{Address: "127.0.0.1:0"}, LogLevel: "debug",
 			Policies: config.Policies{
 				JobTypes: config.JobTypes{{Type: "analyze-retry", Policy: "tiss"}, {Type: "retry-submission-backoff", Policy: "tiss"}},
 			},
@@ -113,8 +113,8 @@ func (r *running) get(path string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// awaitReadiness asks until /readyz answers with the status and this part of a reason, and returns all that it says then.
-// Another reason may come first: on a slow machine, that the gateway was not asked in time.
+// awaitReadiness asks until /readyz answers with the status and this part of a reason, and returns all that
+// it says then. Another reason may come first: on a slow machine, that the gateway was not asked in time.
 func (r *running) awaitReadiness(status int, part string) string {
 	r.t.Helper()
 	var body string

@@ -18,8 +18,7 @@ import (
 
 func TestALogLineHasTheAgreedNames(t *testing.T) {
 	var out bytes.Buffer
-	log, err := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info", LogFormat: "json"}}, &out)
-	check.Must(t, err)
+	log := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info"}}, &out)
 	before := time.Now().Truncate(time.Millisecond)
 	log.Debug("too_fine")
 	log.Info("retry_scheduled", zap.String("claimId", "CLM-001-1"), zap.Duration("wait", 90*time.Second))
@@ -43,21 +42,21 @@ func TestALogLineHasTheAgreedNames(t *testing.T) {
 
 func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 	const odd = "a\u009b31m\u0085\x7f\x1b[2J\u202eb\u2066\U000e0041\x9b é\nforged_event"
-	for _, format := range []string{"json", "console"} {
-		var out bytes.Buffer
-		log, err := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info", LogFormat: format}}, &out)
-		check.Must(t, err)
-		log.Named(odd).Warn("said\t"+odd, zap.String("text", odd), zap.Strings("list", []string{odd}), zap.Any(odd, map[string]string{odd: odd}), zap.Error(errors.New(odd)))
-		line, rest, _ := strings.Cut(out.String(), "\n")
-		check.Same(t, "", rest, "%s: after the first line of %q", format, out.String())
-		for _, r := range line {
-			if r != '\t' && !unicode.IsPrint(r) {
-				t.Errorf("%s: %U stands in %q", format, r, line)
-			}
-		}
-		var fields map[string]any
-		if err := json.Unmarshal([]byte(line[strings.IndexByte(line, '{'):]), &fields); err != nil || fields["text"] != strings.ToValidUTF8(odd, "\ufffd") {
-			t.Errorf("%s: %v: the text is %q", format, err, fields["text"])
+	var out bytes.Buffer
+	log := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info"}}, &out)
+	log.Named(odd).Warn("said\t"+odd,
+		zap.String("text", odd),
+		zap.Strings("list", []string{odd}),
+		zap.Any(odd, map[string]string{odd: odd}),
+		zap.Error(errors.New(odd)))
+	line, rest, _ := strings.Cut(out.String(), "\n")
+	check.Same(t, "", rest, "after the first line of %q", out.String())
+	for _, r := range line {
+		if !unicode.IsPrint(r) {
+			t.Errorf("%U stands in %q", r, line)
 		}
 	}
+	var fields map[string]any
+	check.Must(t, json.Unmarshal([]byte(line), &fields))
+	check.Same(t, any(strings.ToValidUTF8(odd, "\ufffd")), fields["text"], "the text")
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -15,9 +15,12 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 )
 
-// openStore opens the store that the configuration names, for writing, and the key of its audit trail. That of a SQLite store is
-// read, or made, when the store is held: of two first starts at once one makes both, and the other says who holds them.
-func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (store audit.Store, secret *audit.Secret, err error) {
+// openStore opens the store that the configuration names, for writing, and the key of its audit trail. That
+// of a SQLite store is read, or made, when the store is held: of two first starts at once one makes both, and
+// the other says who holds them.
+func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (
+	store audit.Store, secret *audit.Secret, err error,
+) {
 	path := cfg.SQLitePath()
 	if path == "" {
 		if secret, err = secretOf(cfg, false); err == nil {
@@ -39,23 +42,19 @@ func openStore(ctx context.Context, cfg config.Config, log *zap.Logger) (store a
 	return store, secret, err
 }
 
-// OpenStore opens the store that the configuration names for writing, and its key. Unlike the worker it makes neither.
-func OpenStore(ctx context.Context, cfg config.Config) (audit.Store, *audit.Secret, error) {
-	if err := mustExist(cfg); err != nil {
-		return nil, nil, err
+// OpenStore opens the store that the configuration names for writing. Unlike the worker it makes neither
+// store nor key.
+func OpenStore(ctx context.Context, cfg config.Config) (audit.Store, error) {
+	if path := cfg.SQLitePath(); path != "" && empty(path) {
+		return nil, fmt.Errorf("audit store %s: %w", path, fs.ErrNotExist)
 	}
-	if _, err := audit.LoadSecret(cfg.AuditKey()); err != nil {
-		return nil, nil, err
-	}
-	return openStore(ctx, cfg, zap.NewNop())
+	store, _, err := openStore(ctx, cfg, zap.NewNop())
+	return store, err
 }
 
-// OpenHistory opens the store that the configuration names for questions. It changes nothing and works while a worker
-// runs. It needs no key; with one, rows of claims that were changed by hand are not believed.
+// OpenHistory opens the store that the configuration names for questions. It changes nothing and works while
+// a worker runs. It needs no key; with one, rows of claims that were changed by hand are not believed.
 func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
-	if err := mustExist(cfg); err != nil {
-		return nil, err
-	}
 	secret, _ := audit.LoadSecret(cfg.AuditKey())
 	if path := cfg.SQLitePath(); path != "" {
 		return sqlite.OpenReadOnly(ctx, path, secret)
@@ -63,56 +62,74 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), secret)
 }
 
-// mustExist refuses a SQLite store that no worker has made yet.
-func mustExist(cfg config.Config) error {
-	if cfg.SQLitePath() == "" {
-		return nil
-	}
-	if _, err := os.Stat(cfg.SQLitePath()); err != nil {
-		return fmt.Errorf("there is no audit store at RETRY_DATABASE_URL=%s (%w); a worker makes it at its first start", cfg.DatabaseURL, err)
-	}
-	return nil
-}
-
-// Migrate makes the tables of a PostgreSQL store; the URL must name the role that owns them. Those of a SQLite store are made by the
-// worker that opens it.
+// Migrate makes the tables of a PostgreSQL store; the URL must name the role that owns them. Those of a
+// SQLite store are made by the worker that opens it.
 func Migrate(ctx context.Context, cfg config.Config) error {
 	return postgres.Migrate(ctx, string(cfg.DatabaseURL))
 }
 
-// Backup copies a SQLite store into a new file, also while a worker writes to it. PostgreSQL has means of its own.
+var errNotSQLite = errors.New("this command is for a SQLite store; PostgreSQL has means of its own: " +
+	"pg_dump, pg_restore")
+
+// Backup copies a SQLite store into a new file, also while a worker writes to it.
 func Backup(ctx context.Context, cfg config.Config, target string) error {
 	if cfg.SQLitePath() == "" {
-		return errors.New("only a SQLite store is backed up by this command; PostgreSQL by its own means, such as pg_dump (docs/operations.md)")
-	}
-	if err := mustExist(cfg); err != nil {
-		return err
+		return errNotSQLite
 	}
 	return sqlite.Backup(ctx, cfg.SQLitePath(), target)
 }
 
 // Restore puts a backup in the place of a SQLite store. It returns the short name of the key too.
-func Restore(ctx context.Context, cfg config.Config, backup string) (done sqlite.Restored, key string, err error) {
-	path := cfg.SQLitePath()
-	if path == "" {
-		return sqlite.Restored{}, "", errors.New("only a SQLite store is restored by this command; restore PostgreSQL with pg_restore (docs/operations.md)")
+func Restore(ctx context.Context, cfg config.Config, from string) (d sqlite.Restored, key string, err error) {
+	if cfg.SQLitePath() == "" {
+		return d, "", errNotSQLite
 	}
 	public, err := audit.LoadPublic(cfg.AuditKey())
-	if err != nil {
-		return sqlite.Restored{}, "", err
+	if err == nil {
+		d, err = sqlite.Restore(ctx, cfg.SQLitePath(), from, public)
 	}
-	done, err = sqlite.Restore(ctx, path, backup, public)
-	return done, public.ID(), err
+	return d, public.ID(), err
 }
 
-// behindTrail returns an error where the newest record of the trail is of a time that this host's clock has not reached by far:
-// one of the two was wrong, and what is decided now stands before what was decided earlier.
-func behindTrail(heads []audit.Head, now time.Time, most time.Duration) error {
-	for _, h := range heads {
-		if ahead := h.At.Sub(now); ahead > most {
-			return fmt.Errorf("the clock of this host is behind the audit trail: the newest record is from %s, which is in %s; set the clock right, or find out which worker wrote with a wrong one",
-				h.At.Format(time.RFC3339), ahead.Round(time.Second))
-		}
+// secretOf reads the key of the store. It returns none where one may be made: that of a new SQLite store,
+// where no setting names a key and there is neither store nor key yet. A store whose key is lost cannot be
+// continued, and a key in the default place without its store shows that the store is lost. fresh reports
+// that there is no SQLite store yet.
+func secretOf(cfg config.Config, fresh bool) (*audit.Secret, error) {
+	mayMake := fresh && cfg.AuditKeyFile == ""
+	secret, err := audit.LoadSecret(cfg.AuditKey())
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case err == nil && mayMake:
+		return nil, fmt.Errorf("the key %s was made with a store, and there is none at %s: correct the "+
+			"place (a volume not mounted?), or restore a backup: worker audit restore BACKUP. If there were "+
+			"no records, or they are gone and that is accepted, move the key away: the next start makes a "+
+			"new store with a new key", cfg.AuditKey(), cfg.DatabaseURL)
+	case missing && mayMake:
+		return nil, nil //nolint:nilnil // there is none, and one may be made
+	case missing:
+		return nil, fmt.Errorf("RETRY_AUDIT_KEY_FILE: %w: if %s has records, restore the key that they were "+
+			"signed with from the backup; if it never had any, make one, for all replicas: "+
+			"openssl genpkey -algorithm ed25519 -out audit.key", err, cfg.DatabaseURL)
 	}
-	return nil
+	return secret, err
+}
+
+// makeSecret makes the key of a new SQLite store.
+func makeSecret(cfg config.Config, log *zap.Logger) (*audit.Secret, error) {
+	secret, err := audit.NewSecret()
+	if err == nil {
+		err = secret.Save(cfg.AuditKey())
+	}
+	if err != nil {
+		return nil, err
+	}
+	log.Warn("audit_key_made", zap.String("file", cfg.AuditKey()), zap.String("key", secret.Public().ID()),
+		zap.String("detail", "back it up apart from the store: without it the trail cannot be continued"))
+	return secret, nil
+}
+
+// empty reports whether there is no store at the path, or nothing in the file.
+func empty(path string) bool {
+	info, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }

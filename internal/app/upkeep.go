@@ -8,84 +8,100 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/kpi"
 	"hospital.example/analyze-retry/internal/outage"
 )
 
-// headEvery is how often the signed heads of the audit trail are logged. They show a trail that was put back to an earlier
-// state.
-const headEvery = time.Hour
-
-// keep logs the heads of the audit trail: at the start, every headEvery, and when ctx ends.
+// keep logs the signed heads of the audit trail, which show a trail that was put back to an earlier state: at
+// the start, every hour, and when ctx ends. From the first hour on it checks the trail once a day; a million
+// records take some seconds of one core.
 func (a *App) keep(ctx context.Context) {
-	a.logHeads(ctx)
-	for outage.Sleep(ctx, headEvery); ctx.Err() == nil; outage.Sleep(ctx, headEvery) {
+	var known []audit.Head
+	for hour := 0; ctx.Err() == nil; hour++ {
 		a.logHeads(ctx)
+		if hour%24 == 1 {
+			known = a.checkTrail(ctx, known)
+		}
+		outage.Sleep(ctx, time.Hour)
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	a.logHeads(last)
 }
 
 func (a *App) logHeads(ctx context.Context) {
-	heads, _, err := a.store.Heads(ctx)
-	if err != nil {
-		a.log.Warn("audit_heads_unknown", zap.Error(err))
-		return
-	}
+	heads, _, _ := a.store.Heads(ctx) // a store that is lost says so itself
 	for _, h := range heads {
 		if len(h.Signature) == 0 {
 			continue // it is gone, which the check of the trail reports
 		}
-		a.log.Info("audit_head", headFields(h)...)
-	}
-}
-
-// headFields are a head's fields in the log, by the names of its JSON form.
-func headFields(h audit.Head) []zap.Field {
-	return []zap.Field{
-		zap.Int("chain", h.Chain), zap.Int64("seq", h.Seq), zap.Stringer("hash", h.Hash),
-		zap.String("at", h.At.Format(time.RFC3339Nano)), zap.Binary("signature", h.Signature),
-	}
-}
-
-const (
-	// checkAfter is the time from a worker's start to its first check of the audit trail, when the jobs that waited for the
-	// worker are done; checkEvery is the time between checks. A million records take some seconds of one core.
-	checkAfter = 5 * time.Minute
-	checkEvery = 24 * time.Hour
-)
-
-// watchTrail checks the audit trail until ctx ends: after checkAfter, then every checkEvery. A check that did not finish is
-// repeated after checkAfter.
-func (a *App) watchTrail(ctx context.Context) {
-	var known []audit.Head
-	var checked bool
-	wait := checkAfter
-	for outage.Sleep(ctx, wait); ctx.Err() == nil; outage.Sleep(ctx, wait) {
-		wait = checkEvery
-		if known, checked = a.checkTrail(ctx, known); !checked {
-			wait = checkAfter
+		if time.Until(h.At) > a.cfg.MaxClockSkew {
+			a.log.Warn("clock_behind_trail", zap.Int("chain", h.Chain), zap.Time("newest", h.At))
 		}
+		a.log.Info("audit_head", // by the names of its JSON form
+			zap.Int("chain", h.Chain),
+			zap.Int64("seq", h.Seq),
+			zap.Stringer("hash", h.Hash),
+			zap.String("at", h.At.Format(time.RFC3339Nano)),
+			zap.Binary("signature", h.Signature))
 	}
 }
 
-// checkTrail checks the audit trail, and that it still has the known heads of the check before. It returns the heads for the next
-// check, and reports whether this one finished.
-func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
+// checkTrail checks the audit trail, and that it still has the known heads of the check before. It returns
+// the heads for the next check.
+func (a *App) checkTrail(ctx context.Context, known []audit.Head) []audit.Head {
 	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known)
-	if broken, is := errors.AsType[*audit.BrokenError](err); is {
+	broken, is := errors.AsType[*audit.BrokenError](err)
+	switch {
+	case is:
 		a.numbers.AuditChecked(false)
-		a.log.Error("audit_trail_broken", zap.Int("chain", broken.Chain), zap.Int64("seq", broken.Seq), zap.String("why", broken.Error()),
-			zap.String("detail", "a record was changed, removed or added past the worker; docs/runbooks.md#auditchainbroken says what to do"))
-		return known, true
-	}
-	if err != nil {
+		a.log.Error("audit_trail_broken",
+			zap.Int("chain", broken.Chain),
+			zap.Int64("seq", broken.Seq),
+			zap.String("why", broken.Error()),
+			zap.String("detail", "somebody changed it past the worker: docs/runbooks.md#auditchainbroken"))
+		return known
+	case err != nil:
 		if ctx.Err() == nil {
 			a.log.Warn("audit_trail_not_checked", zap.Error(err))
 		}
-		return known, false
+		return known
 	}
 	a.numbers.AuditChecked(true)
 	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
-	return verified.Heads, true
+	return verified.Heads
+}
+
+// successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
+const successWindow = 24 * time.Hour
+
+// watchClaims counts the claims for the metrics until ctx ends. Every replica counts all of them.
+func (a *App) watchClaims(ctx context.Context) {
+	ended := kpi.Window{}
+	for ctx.Err() == nil {
+		began := time.Now()
+		if err := a.countClaims(ctx, ended, began); err != nil && ctx.Err() == nil {
+			a.log.Warn("claims_not_counted", zap.Error(err))
+		}
+		// However many there are, counting takes a twentieth of a core at most.
+		outage.Sleep(ctx, max(time.Minute, 19*time.Since(began)))
+	}
+}
+
+// countClaims counts the claims that are open, and those that have ended since it was called before. What it
+// cannot count is not known any more.
+func (a *App) countClaims(ctx context.Context, ended kpi.Window, now time.Time) error {
+	census, open := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
+	err := a.store.Open(ctx, func(id string, s *audit.State) error {
+		census.Add(claims.Open(id, s, now))
+		return open.AddOpen(id, s)
+	})
+	if err != nil && !errors.Is(err, audit.ErrRow) {
+		a.numbers.ClaimsCounted(nil, nil)
+		return err
+	}
+	rates, ratesErr := ended.Rates(ctx, a.store, &open)
+	a.numbers.ClaimsCounted(census, rates)
+	return errors.Join(err, ratesErr)
 }

@@ -77,14 +77,10 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 	if v := k.gauge(t, "retry_audit_intact"); v == v { // only NaN is not itself
 		t.Errorf("before the first check the trail is shown as %v, want NaN", v)
 	}
-	known, checked := k.checkTrail(t.Context(), nil)
-	if v := k.gauge(t, "retry_audit_intact"); v != 1 || !checked {
-		t.Errorf("a trail in order is shown as %v", v)
-	}
+	known := k.checkTrail(t.Context(), nil)
+	check.Same(t, 1, k.gauge(t, "retry_audit_intact"), "retry_audit_intact of a trail in order")
 	k.change(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET claim_id = 'CLM-001-2' WHERE seq = 2")
-	if again, checked := k.checkTrail(t.Context(), known); len(again) != len(known) || !checked {
-		t.Errorf("a broken trail has the heads %v, want those that were known", again)
-	}
+	check.Same(t, known, k.checkTrail(t.Context(), known), "heads of a broken trail")
 	check.Same(t, 0, k.gauge(t, "retry_audit_intact"), "retry_audit_intact of a changed trail")
 	line := k.logs.FilterMessage("audit_trail_broken").All()
 	if len(line) != 1 || line[0].ContextMap()["seq"] != int64(2) {
@@ -135,7 +131,7 @@ func TestTheEventOfTheHeadsHasTheSignedOnes(t *testing.T) {
 // A store that was put back is in order by itself.
 func TestATrailPutBackToAnEarlierStateIsFound(t *testing.T) {
 	k := keptTrail(t)
-	known, _ := k.checkTrail(t.Context(), nil)
+	known := k.checkTrail(t.Context(), nil)
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)
 	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
 		t.Fatal("the trail that was put back is not in order by itself")
@@ -148,9 +144,7 @@ func TestATrailPutBackToAnEarlierStateIsFound(t *testing.T) {
 func TestATrailThatCannotBeReadIsNeitherIntactNorBroken(t *testing.T) {
 	k := keptTrail(t)
 	check.Must(t, k.store.Close())
-	if _, checked := k.checkTrail(t.Context(), nil); checked {
-		t.Error("a check of a store that is closed came to an end")
-	}
+	k.checkTrail(t.Context(), nil)
 	if v := k.gauge(t, "retry_audit_intact"); v == v {
 		t.Errorf("the trail is shown as %v, want NaN", v)
 	}
@@ -169,22 +163,20 @@ func trailOf(t *testing.T, path string, secret *audit.Secret, records int64) aud
 	return store
 }
 
-// Seen to fail without the bound: the test ends in a deadlock. A test in the package, because no disk of a test hangs
-// for good.
+// Seen to fail without the bound: the test ends in a deadlock. A test in the package, because no disk of a test
+// hangs for good.
 func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := make(chan struct{})
 		var done []string
-		a := &App{}
-		step := func(what string, err error) {
-			a.later(what, func() error { done = append(done, what); return err })
+		step := func(what string) func() error {
+			return func() error { done = append(done, what); return errors.New(what + " broke") }
 		}
-		step("first", errors.New("broken"))
-		a.later("close the audit store", func() error { <-hangs; return nil })
-		step("last", nil)
-		err := a.close()
-		check.Fails(t, err, "close the audit store: not done after 7s", "first: broken")
-		check.Same(t, "last, first", strings.Join(done, ", "), "cleanups in order")
+		a := &App{cleanups: []func() error{step("first"), step("last")}}
+		check.Fails(t, within(a.close), "last broke\nfirst broke")
+		check.Same(t, "last, first", strings.Join(done, ", "), "steps in order")
+		a.cleanups = append(a.cleanups, func() error { <-hangs; return nil })
+		check.Fails(t, within(a.close), "not stopped after 10s", "disk hang?")
 		close(hangs)
 	})
 }
@@ -192,8 +184,14 @@ func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 func TestAClockBehindTheTrailIsTold(t *testing.T) {
 	k := keptTrail(t)
 	k.cfg.MaxClockSkew = time.Minute
-	k.heads = []audit.Head{k.secret.Head(audit.NewChain(1), time.Now().Add(72*time.Hour))}
-	check.Fails(t, k.behindTrail(), "behind the audit trail", "72h0m0s")
-	k.heads = []audit.Head{k.secret.Head(audit.NewChain(1), time.Now())}
-	check.Must(t, k.behindTrail())
+	k.logHeads(t.Context())
+	check.Same(t, 0, k.logs.FilterMessage("clock_behind_trail").Len(), "lines about a clock that is right")
+	audittest.Append(t, k.store, audit.Record{
+		Kind:    audit.KindRetry,
+		At:      time.Now().Add(72 * time.Hour),
+		Key:     audit.Key{Cluster: "test", JobKey: 4},
+		ClaimID: "CLM-001-1",
+	})
+	k.logHeads(t.Context())
+	check.Same(t, 1, k.logs.FilterMessage("clock_behind_trail").Len(), "lines about a clock that is behind")
 }

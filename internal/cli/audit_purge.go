@@ -70,7 +70,7 @@ func (p *purged) purge(ctx context.Context, cfg config.Config) error {
 	if p.DryRun {
 		store, err = app.OpenHistory(ctx, cfg)
 	} else {
-		store, _, err = app.OpenStore(ctx, cfg)
+		store, err = app.OpenStore(ctx, cfg)
 	}
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func TestAStoppedCommandSaysSo(t *testing.T) {
 func TestAStoreThatIsNotThereIsNotMade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	for _, args := range append(reading, []string{"audit", "purge", "--before", "2020-01-01", "--yes"}) {
-		with("RETRY_DATABASE_URL=sqlite://"+path).fails(t, 1, "worker: there is no audit store at RETRY_DATABASE_URL=sqlite://"+path, args...)
+		with("RETRY_DATABASE_URL=sqlite://"+path).fails(t, 1, "worker: audit store "+path, args...)
 	}
 	files, err := os.ReadDir(filepath.Dir(path))
 	check.Must(t, err)

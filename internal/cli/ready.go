@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // readiness is whether a worker is ready. Its JSON form is stable.
@@ -45,11 +46,8 @@ shell and no curl, so health checks and kubectl exec can call it.`,
 		}
 		ctx, cancel := context.WithTimeout(command.Context(), *timeout)
 		defer cancel()
-		err = app.AskReady(ctx, cfg)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no answer from %s within %s", cfg.HTTP.Address, *timeout)
-		}
-		if err != nil {
+		if f := app.Ready(ctx, cfg); f.Severity != text.OK {
+			err := errors.New(f.What)
 			if asJSON(command) {
 				return cmp.Or(printJSON(command, readiness{Reason: err.Error()}), err)
 			}

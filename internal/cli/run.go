@@ -21,15 +21,8 @@ for an absent broker. The log goes to standard output; /metrics, /healthz and
 			if err != nil {
 				return err
 			}
-			log, err := app.NewLogger(cfg, command.OutOrStdout())
-			if err != nil {
-				return err
-			}
-			restore, err := app.CaptureLibraryLogs(log)
-			if err != nil {
-				return err
-			}
-			defer restore()
+			log := app.NewLogger(cfg, command.OutOrStdout())
+			defer app.CaptureLibraryLogs(log)()
 			for _, warning := range cfg.Warnings {
 				log.Warn("config_warning", zap.String("warning", warning.OneLine()), zap.String("advice", warning.Advice))
 			}

@@ -39,7 +39,6 @@ type Worker struct {
 	MaxClockSkew    time.Duration `split_words:"true" default:"24h" want:"1h to 87600h" desc:"No job is decided while the clocks of broker and host differ by more."`
 	HTTP            HTTP          `split_words:"true"`
 	LogLevel        string        `split_words:"true" default:"info" want:"debug, info, warn or error" desc:"The lowest level of log lines that are written."`
-	LogFormat       string        `split_words:"true" default:"json" want:"json or console" desc:"json for machines, one object per line; console for people."`
 	People
 	Policies
 	DatabaseURL         URL    `split_words:"true" default:"sqlite://analyze-retry.db" want:"sqlite://PATH without @, ? and #, or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored: a file for one worker, or PostgreSQL for several replicas."`

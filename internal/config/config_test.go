@@ -79,11 +79,11 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 	host, err := os.Hostname()
 	check.Must(t, err)
 	want := []any{
-		"analyze-retry@" + host, 50, 10 * time.Second, 8 * time.Second, 24 * time.Hour, "127.0.0.1:8080", "info", "json",
+		"analyze-retry@" + host, 50, 10 * time.Second, 8 * time.Second, 24 * time.Hour, "127.0.0.1:8080", "info",
 		"analyze-retry.db", "analyze-retry.db.key", "zeebe", 5, "grpcs://127.0.0.1:26500", config.AuthNone, "<default>", "America/Sao_Paulo",
 	}
 	got := []any{
-		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTP.Address, cfg.LogLevel, cfg.LogFormat,
+		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTP.Address, cfg.LogLevel,
 		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetentionYears, cfg.Address().String(), cfg.AuthStrategy(), cfg.Tenant, cfg.TZ.String(),
 	}
 	check.Same(t, want, got, "defaults")
@@ -107,7 +107,6 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{"RETRY_HTTP_TLS_CERTIFICATE_PATH", certificate},
 		{"RETRY_HTTP_TLS_KEY_PATH", key},
 		{"RETRY_LOG_LEVEL", "debug"},
-		{"RETRY_LOG_FORMAT", "console"},
 		{"RETRY_LANG", "pt-BR"},
 		{"RETRY_TZ", "America/Manaus"},
 		{"RETRY_JOB_TYPES", "analyze-retry=tiss, email-retry=smtp", "analyze-retry=tiss,email-retry=smtp"},

@@ -19,7 +19,7 @@ func corpusOptions(t *testing.T) modellint.Options {
 	policies, err := policy.Parse("policies.yaml", text)
 	check.Must(t, err)
 	return modellint.Options{
-		Policies: policies, Known: bundled(),
+		Policies: policies,
 		JobTypes: map[string]string{
 			"analyze-retry": "tiss", "retry-submission-backoff": "tiss", "analyze-retry-unimed": "tiss", "analyze-retry-odontoprev": "dental",
 		},

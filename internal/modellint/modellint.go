@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/bpmnxml"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
@@ -26,14 +27,13 @@ type Options struct {
 	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none; nil means the two
 	// standard types.
 	JobTypes map[string]string
-	// Known are models that the files may call. They are not checked themselves.
-	Known []File
 }
 
 // standardTypes are the job types of a worker without settings.
 var standardTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
 
-// Lint returns the findings about models, by file in the given order, then by line. A file may call processes of the others.
+// Lint returns the findings about models, by file in the given order, then by line. A file may call processes of
+// the others, and the bundled ones.
 func Lint(files []File, o Options) text.Findings {
 	if o.Policies == nil {
 		o.Policies = policy.BuiltIns()
@@ -42,8 +42,8 @@ func Lint(files []File, o Options) text.Findings {
 		o.JobTypes = standardTypes
 	}
 	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}}
-	for _, f := range o.Known {
-		l.read(f, true)
+	for _, m := range bpmn.Models() {
+		l.read(File(m), true)
 	}
 	for _, f := range files {
 		l.read(f, false)

@@ -5,20 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
 )
-
-// bundled returns the models that come with the worker.
-func bundled() (files []modellint.File) {
-	for _, m := range bpmn.Models() {
-		files = append(files, modellint.File{Name: m.Name, Content: m.Content})
-	}
-	return files
-}
 
 func file(t *testing.T, path string) modellint.File {
 	t.Helper()
@@ -30,7 +21,7 @@ func file(t *testing.T, path string) modellint.File {
 // lintAlone returns the findings about one file, with the bundled models known.
 func lintAlone(t *testing.T, path string) []text.Finding {
 	t.Helper()
-	return modellint.Lint([]modellint.File{file(t, path)}, modellint.Options{Known: bundled()})
+	return modellint.Lint([]modellint.File{file(t, path)}, modellint.Options{})
 }
 
 func TestOurOwnModelsAreClean(t *testing.T) {

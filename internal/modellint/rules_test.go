@@ -139,7 +139,7 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 		"both codes of the bundled process":  {[]modellint.File{calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")}, nil},
 		"a process that is not given":        {[]modellint.File{calls("unheard-of")}, nil},
 	} {
-		check.Same(t, c.want, found(modellint.Options{Known: bundled()}, c.files...), "%s", name)
+		check.Same(t, c.want, found(modellint.Options{}, c.files...), "%s", name)
 	}
 }
 
@@ -154,13 +154,13 @@ func TestAProcessThatIsNotGivenMayRecordTheOutcome(t *testing.T) {
 		if strings.Contains(in, "calledElement") {
 			text = strings.ReplaceAll(text, "serviceTask", "callActivity")
 		}
-		check.Same(t, want, found(modellint.Options{Known: bundled()}, modellint.File{Name: f.Name, Content: []byte(text)}), "%s", in)
+		check.Same(t, want, found(modellint.Options{}, modellint.File{Name: f.Name, Content: []byte(text)}), "%s", in)
 	}
 }
 
 func TestAFileTakesThePlaceOfTheBundledProcess(t *testing.T) {
 	own := changed(t, "loop", `<bpmn:process id="loop"`, `<bpmn:process id="SubmissionRetryProcess"`)
-	check.Same(t, nil, found(modellint.Options{Known: bundled()}, own, calls("SubmissionRetryProcess")), "findings")
+	check.Same(t, nil, found(modellint.Options{}, own, calls("SubmissionRetryProcess")), "findings")
 }
 
 func TestAMissingTextMattersLessToAPolicyThatAcceptsIt(t *testing.T) {

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"errors"
 	"maps"
+	"strings"
 	"time"
 )
 
@@ -16,12 +18,6 @@ type Override struct {
 	// longest.
 	Base, Max time.Duration
 }
-
-// OverrideError says that the numbers do not fit together, or not those of the policy.
-type OverrideError struct{ Err error }
-
-// Error names the number, by its name in a file.
-func (e *OverrideError) Error() string { return e.Err.Error() }
 
 // apply returns the set with the numbers of the override, as it is if they are faulty. Policies that extend
 // the default one keep what they inherited.
@@ -43,7 +39,8 @@ func (o Override) apply(set *Set) (*Set, error) {
 	settings, _ := e.settings() // the policy is there, so they have no fault
 	var err error
 	if e.policy, err = e.inherits().Extend(settings); err != nil {
-		return set, &OverrideError{err}
+		why := strings.ReplaceAll(err.Error(), "\n", "; ")
+		return set, errors.New("RETRY_BASE_BACKOFF_MINUTES, RETRY_MAX_BACKOFF_MINUTES: " + why)
 	}
 	changed := maps.Clone(set.entries)
 	changed[overridden] = &e

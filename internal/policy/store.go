@@ -9,9 +9,6 @@ import (
 	"hospital.example/analyze-retry/internal/readfile"
 )
 
-// ErrMissing is the error for a needed policy that is not known.
-var ErrMissing = errors.New("there is no policy")
-
 // maxFile is the largest size of a policies file in bytes.
 const maxFile = 1 << 20
 
@@ -24,13 +21,13 @@ type Store struct {
 	current  atomic.Pointer[Set]
 }
 
-// Open reads the policies file. With an empty file name only the built-in policies are known. It fails if the file is missing,
-// has faults ([Faults]), or lacks a needed policy ([ErrMissing]).
+// Open reads the policies file. With an empty file name only the built-in policies are known. It fails if the file
+// is missing, has faults ([Faults]), or lacks a needed policy.
 func Open(file string, needed ...string) (*Store, error) {
 	return OpenWith(Override{}, file, needed...)
 }
 
-// OpenWith does so, and puts numbers in the place of the default policy's. It fails also if they do not fit ([OverrideError]).
+// OpenWith does so, and puts numbers in the place of the default policy's. It fails also if they do not fit.
 func OpenWith(o Override, file string, needed ...string) (*Store, error) {
 	s := &Store{file: file, needed: needed, override: o}
 	if err := s.Reload(); err != nil {
@@ -58,7 +55,7 @@ func (s *Store) Reload() error {
 	faults := []error{wrong}
 	for _, name := range s.needed {
 		if _, known := set.Get(name); !known {
-			faults = append(faults, fmt.Errorf("%w %s: %s", ErrMissing, name, meant(name, set.Names())))
+			faults = append(faults, fmt.Errorf("RETRY_JOB_TYPES: there is no policy %s: %s", name, meant(name, set.Names())))
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
