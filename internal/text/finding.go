@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +18,15 @@ const (
 	// OK is as it should be, and Unknown cannot be seen from here.
 	OK      Severity = "ok"
 	Unknown Severity = "unknown"
-	// Information is worth knowing, and often meant. Warning does something else than it seems to, in some cases. Error
-	// stops what it is about, or lets it not do what it is for.
+	// Information is worth knowing, and often meant. Warning does something else than it seems to, in some
+	// cases. Error stops what it is about, or lets it not do what it is for.
 	Information Severity = "information"
 	Warning     Severity = "warning"
 	Error       Severity = "error"
 )
 
-// Finding is something that a person should know about a policy, a model, a setting or a part that runs. Its JSON form is
-// stable: names are added, never changed.
+// Finding is something that a person should know about a policy, a model, a setting or a part that runs. Its
+// JSON form is stable: names are added, never changed.
 type Finding struct {
 	Severity Severity `json:"severity"`
 	// Check is what was looked at or for, such as gateway or timer-duration.
@@ -33,11 +34,12 @@ type Finding struct {
 	// File and Line are the place, Line from 1; empty and 0 where it is in none, or not known.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-	// Subject is what the finding is about, such as an element of a model by its id, or "policy tiss, rule transient.TIMEOUT".
-	// Name is what people call it.
+	// Subject is what the finding is about, such as an element of a model by its id, or "policy tiss, rule
+	// transient.TIMEOUT". Name is what people call it.
 	Subject string `json:"subject,omitempty"`
 	Name    string `json:"name,omitempty"`
-	// What is what was found, Effect what happens at run time, Advice what to do, and Fix a text to paste there.
+	// What is what was found, Effect what happens at run time, Advice what to do, and Fix a text to paste
+	// there.
 	What   string `json:"what"`
 	Effect string `json:"effect,omitempty"`
 	Advice string `json:"advice,omitempty"`
@@ -81,8 +83,8 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// String is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a place in
-// a file its sentences, below the place.
+// String is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a place
+// in a file its sentences, below the place.
 func (f Finding) String() string {
 	if f.File == "" {
 		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Unknown), f.Severity, len("authentication"), f.Check, f.OneLine())
@@ -130,14 +132,17 @@ func (f Finding) OneLine() string {
 	return Line(strings.Join(parts, ": "))
 }
 
-// sentence begins a text with a capital letter, unless it begins with a name that is written as it is, and ends it.
+var ended = regexp.MustCompile(`[?:.]\)?$`)
+
+// sentence begins a text with a capital letter, unless it begins with a name that is written as it is, and
+// ends it.
 func sentence(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	word, _, _ := strings.Cut(s, " ")
 	if strings.IndexFunc(word, unicode.IsUpper) < 0 {
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
-	if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, ":") && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ".)") {
+	if !ended.MatchString(s) {
 		s += "."
 	}
 	return s

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// HarmlessJSON returns a JSON text of the same value in which characters that can command a terminal are written as \u00XX. Tabs and
-// line breaks between values stay.
+// HarmlessJSON returns a JSON text of the same value in which characters that can command a terminal are
+// written as \u00XX. Tabs and line breaks between values stay.
 func HarmlessJSON(text []byte) []byte {
 	return escaped(text, func(b []byte, r rune, _ []byte) []byte {
 		if r > 0xffff {
@@ -21,7 +21,8 @@ func HarmlessJSON(text []byte) []byte {
 	})
 }
 
-// Harmless returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs and line breaks stay.
+// Harmless returns a text for a person in which such characters are written as in Go: \x1b or \u009b. Tabs
+// and line breaks stay.
 func Harmless(text string) string {
 	return string(escaped([]byte(text), func(b []byte, _ rune, raw []byte) []byte {
 		quoted := strconv.QuoteToASCII(string(raw))
@@ -29,8 +30,8 @@ func Harmless(text string) string {
 	}))
 }
 
-// escaped returns the text with each rune that can command a terminal, and each byte that is no UTF-8, as escape writes it.
-// A text without any is not copied.
+// escaped returns the text with each rune that can command a terminal, and each byte that is no UTF-8, as
+// escape writes it. A text without any is not copied.
 func escaped(text []byte, escape func(b []byte, r rune, raw []byte) []byte) []byte {
 	at := firstSpecial(text)
 	if at < 0 {

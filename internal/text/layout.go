@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -11,13 +10,8 @@ import (
 // Columns is the width of a terminal.
 const Columns = 80
 
-var numberAndUnit = regexp.MustCompile(`\b(\d+) (s|min|h|d|days|%)(\W|$)`)
-
-// Wrap breaks a text into indented lines that fit a terminal of 80 columns. Each ends with a line break. A number stays with
-// its unit.
+// Wrap breaks a text into indented lines that fit a terminal of 80 columns. Each ends with a line break.
 func Wrap(text, indent string) string {
-	const joint = "\x00"
-	text = numberAndUnit.ReplaceAllString(text, "${1}"+joint+"${2}${3}")
 	var b strings.Builder
 	width := 0
 	for word := range strings.FieldsSeq(text) {
@@ -36,7 +30,7 @@ func Wrap(text, indent string) string {
 		b.WriteString(word)
 		width += length
 	}
-	return strings.ReplaceAll(b.String(), joint, " ") + "\n"
+	return b.String() + "\n"
 }
 
 // Hanging writes a text after a head. Its further lines are indented by the length of the head.

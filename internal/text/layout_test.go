@@ -3,24 +3,9 @@ package text_test
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/text"
 )
-
-func TestWrapKeepsANumberWithItsUnit(t *testing.T) {
-	for _, unit := range []string{"min", "h", "%"} {
-		for fill := range 80 {
-			s := strings.Repeat("é", fill) + " for 2 " + unit + ", and 12 " + unit
-			for line := range strings.Lines(text.Wrap(s, "")) {
-				line = strings.TrimSuffix(line, "\n")
-				if strings.HasSuffix(line, " 2") || strings.HasSuffix(line, "12") || utf8.RuneCountInString(line) > 80 {
-					t.Errorf("a line is %q", line)
-				}
-			}
-		}
-	}
-}
 
 func TestHangingIndentsFurtherLinesByItsHead(t *testing.T) {
 	got := text.Hanging("Über: ", strings.Repeat("word ", 20))
@@ -49,7 +34,9 @@ func TestShortenEndsWithThreeDots(t *testing.T) {
 }
 
 func TestCountTakesThePlural(t *testing.T) {
-	for want, got := range map[string]string{"0 claims": text.Count(0, "claim"), "1 retry": text.Count(1, "retry"), "2 retries": text.Count(int64(2), "retry")} {
+	for want, got := range map[string]string{
+		"0 claims": text.Count(0, "claim"), "1 retry": text.Count(1, "retry"), "2 retries": text.Count(int64(2), "retry"),
+	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Message is a text for people that is not yet in a language: an English format of package fmt, by which the catalogue has it,
-// and its arguments, which may be Messages too.
+// Message is a text for people that is not yet in a language: an English format of package fmt, by which the
+// catalogue has it, and its arguments, which may be Messages too.
 type Message struct {
 	Format string
 	Args   []any
@@ -35,27 +35,23 @@ type Printer struct {
 }
 
 var (
-	english    = sync.OnceValue(func() *Printer { return newPrinter(English) })
-	portuguese = sync.OnceValue(func() *Printer { return newPrinter(Portuguese) })
+	english    = sync.OnceValue(func() *message.Printer { return printer(English) })
+	portuguese = sync.OnceValue(func() *message.Printer { return printer(Portuguese) })
 )
 
-func newPrinter(l Language) *Printer {
-	return &Printer{l, message.NewPrinter(l.tag(), message.Catalog(catalogue())), time.UTC}
+func printer(l Language) *message.Printer {
+	return message.NewPrinter(l.tag(), message.Catalog(catalogue()))
 }
 
 // In returns the printer of a language, with times in UTC.
-func In(l Language) *Printer {
-	if l == Portuguese {
-		return portuguese()
-	}
-	return english()
-}
+func In(l Language) *Printer { return NewPrinter(l, time.UTC) }
 
 // NewPrinter returns a printer of a language and a zone.
 func NewPrinter(l Language, zone *time.Location) *Printer {
-	p := *In(l)
-	p.zone = zone
-	return &p
+	if l == Portuguese {
+		return &Printer{l, portuguese(), zone}
+	}
+	return &Printer{l, english(), zone}
 }
 
 // Language returns the language of the texts.
@@ -72,8 +68,9 @@ func (p *Printer) Text(m Message) string {
 	return p.printer.Sprintf(m.Format, args...)
 }
 
-// Sprintf formats by [fmt.Sprintf] in the printer's language, numbers as that language writes them: 1,234 or 1.234. The format
-// is a literal, in English, that the catalogue has. Of an argument that is a [Message], it takes what it is in that language.
+// Sprintf formats by [fmt.Sprintf] in the printer's language, numbers as that language writes them: 1,234 or
+// 1.234. The format is a literal, in English, that the catalogue has. Of an argument that is a [Message], it
+// takes what it is in that language.
 //
 // A number that identifies something, such as a key, is given as a text.
 func (p *Printer) Sprintf(format string, args ...any) string {

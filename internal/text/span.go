@@ -15,8 +15,9 @@ var spanUnits = []struct {
 	name        string
 }{{day, 4 * day, "d"}, {time.Hour, 4 * time.Hour, "h"}, {time.Minute, 0, "min"}}
 
-// Span returns a duration for a person, exact to the millisecond. Up to four hours it counts in minutes, as RN-BIL-005
-// states its waits; up to four days in hours; then in days: 1.5 s, 4 min 30 s, 90 min, 13 h 55 min, 72 h, 7 d.
+// Span returns a duration for a person, exact to the millisecond. Up to four hours it counts in minutes, as
+// RN-BIL-005 states its waits; up to four days in hours; then in days: 1.5 s, 4 min 30 s, 90 min, 13 h 55
+// min, 72 h, 7 d.
 func Span(d time.Duration) string {
 	rest := d.Round(time.Millisecond)
 	if rest == 0 {
@@ -35,8 +36,8 @@ func Span(d time.Duration) string {
 	return strings.Join(parts, " ")
 }
 
-// About returns [Span] of a measured duration without what is too fine for its length: up to ten minutes in whole seconds,
-// up to four days in whole minutes, then in whole hours. A negative duration counts as 0.
+// About returns [Span] of a measured duration without what is too fine for its length: up to ten minutes in
+// whole seconds, up to four days in whole minutes, then in whole hours. A negative duration counts as 0.
 func About(d time.Duration) string {
 	unit := time.Hour
 	switch d = max(d, 0); {
@@ -63,9 +64,6 @@ func Range(shortest, longest time.Duration) string {
 
 // Time returns an instant in UTC to the second.
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// Millis returns an instant in UTC to the millisecond.
-func Millis(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Minute returns an instant in UTC to the minute.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }

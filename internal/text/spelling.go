@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the known name that was most likely meant, whatever the case, empty where none is near. At most a third of
-// the letters may differ.
+// Nearest returns the known name that was most likely meant, whatever the case, empty where none is near. At
+// most a third of the letters may differ.
 func Nearest(name string, known []string) string {
 	if len(known) == 0 {
 		return ""
@@ -20,12 +20,12 @@ func Nearest(name string, known []string) string {
 	return nearest
 }
 
-// OneSlip reports whether one slip of the fingers makes b of a, whatever the case: a letter too few, too many or wrong, or
-// two neighbours exchanged.
+// OneSlip reports whether one slip of the fingers makes b of a, whatever the case: a letter too few, too many
+// or wrong, or two neighbours exchanged.
 func OneSlip(a, b string) bool { return distance(strings.ToLower(a), strings.ToLower(b)) == 1 }
 
-// distance returns the number of letters to insert, delete, replace or exchange with a neighbour to make b of a (optimal
-// string alignment).
+// distance returns the number of letters to insert, delete, replace or exchange with a neighbour to make b of
+// a (optimal string alignment).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

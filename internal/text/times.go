@@ -5,11 +5,16 @@ import (
 	"time"
 )
 
-// layouts are how a language writes times: to the second, the millisecond, the minute, and of a day. English is exact by
-// itself; in Portuguese the zone is only in the line [Printer.Zone].
+// layouts are how a language writes times: to the second, the millisecond, the minute, and of a day. English
+// is exact by itself; in Portuguese the zone is only in the line [Printer.Zone].
 var layouts = map[Language]struct{ second, millis, minute, clock, day string }{
-	English:    {time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04Z07:00", "15:04:05.000", time.DateOnly},
-	Portuguese: {"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "02/01/2006 15:04", "15:04:05,000", "02/01/2006"},
+	English: {
+		time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04Z07:00", "15:04:05.000",
+		time.DateOnly,
+	},
+	Portuguese: {
+		"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "02/01/2006 15:04", "15:04:05,000", "02/01/2006",
+	},
 }
 
 // Zone returns a line that names the zone of the times. An output with times has it once.
