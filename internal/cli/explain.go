@@ -26,8 +26,8 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 	flags := command.Flags()
 	flags.StringVar(&q.SubmissionError, "error", "", "the error text of the submission")
 	flags.IntVar(&q.RetryCount, "retry-count", 0, "retries so far")
-	flags.StringVar(&q.ClaimID, "claim", "", "claim ID, for a sample of its waits")
-	flags.Int64Var(&q.ProcessInstanceKey, "process-instance", 0, "its process instance key, for its exact waits")
+	flags.StringVar(&q.ClaimID, "claim", "", "claim ID, for its own waits")
+	flags.Int64Var(&q.ProcessInstanceKey, "process-instance", 0, "its process instance key")
 	flags.StringVar(&q.policy, "policy", defaultPolicy, policyHelp)
 	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
 	flags.StringVar(&q.retryUntil, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
@@ -65,7 +65,7 @@ func (q *explainFlags) read(p *retry.Policy) (wrong faults) {
 	q.RetryUntil, ok = retry.ParseRetryUntil(q.retryUntil, zone)
 	wrong.when(q.retryUntil != "" && !ok, "--retry-until is %q but must be %s", q.retryUntil, retry.RuleTime)
 	q.RetryAfter, q.Ignored.RetryAfter = retry.ParseRetryAfter(q.retryAfter, zone) // ignored as the worker does
-	wrong.when(q.ClaimID == "" && q.ProcessInstanceKey != 0, "--process-instance needs --claim")
+	wrong.when((q.ClaimID == "") != (q.ProcessInstanceKey == 0), "--claim and --process-instance go together")
 	if p == nil {
 		return wrong
 	}

@@ -118,7 +118,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"try again, retry 1 of 5", "for 2026-01-12T09:06:00Z",
 		}},
 		{"tiss", `"submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"`, "", []string{
-			"Now: no retry fits before the deadline 2026-01-12T09:02:00Z: the worker threw the error MAX_RETRIES_EXCEEDED; what the model does with it is not recorded",
+			"Now: stopped Times",
 			"stop: BPMN error MAX_RETRIES_EXCEEDED, no retry fits before the deadline 2026-01-12T09:02:00Z",
 		}},
 		{"bounded", `"submissionError":"503"`, "", []string{"for 2026-01-12T09:06:00Z; the deadline is 2026-01-15T09:00:00Z"}},
@@ -141,7 +141,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 }
 
 func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
-	const at, thrown = "2026-01-12T09:00:00Z", ": the worker threw the error %s; what the model does with it is not recorded"
+	const at = "2026-01-12T09:00:00Z"
 	stopped := func(kind audit.Kind) audit.Record {
 		return decided{kind, "", at, "TIMEOUT", "TRANSIENT", "TIMEOUT", 5, 0, 0}.record()
 	}
@@ -154,16 +154,16 @@ func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
 		last      audit.Record
 		now, seen string
 	}{
-		{stopped(audit.KindExhausted), "all retries are used up" + fmt.Sprintf(thrown, "MAX_RETRIES_EXCEEDED"), "stop: BPMN error"},
-		{stopped(audit.KindPermanent), "a retry cannot help" + fmt.Sprintf(thrown, "PERMANENT_ERROR"), "stop: BPMN error"},
-		{outcome(audit.KindSubmitted, ""), "accepted by the insurer, as the model recorded", "The outcome: accepted by the insurer, as the model recorded; after"},
-		{outcome(audit.KindAbandoned, ""), "abandoned, as the model recorded", "The outcome: abandoned, as the model recorded; after"},
-		{outcome(audit.KindAbandoned, "ana"), "abandoned by ana", "The outcome: abandoned by ana; after"},
-		{outcome(audit.KindResubmitted, ""), "submitted again, as the model recorded", "The outcome: submitted again, as the model recorded; after"},
-		{outcome(audit.KindResubmitted, "ana"), "submitted again by ana", "The outcome: submitted again by ana; after"},
-		{outcome(audit.KindRedriven, ""), "sent again, and nothing was heard since (for 60 min)", "Sent again now, before its time, after"},
-		{outcome(audit.KindRedriven, "ana"), "sent again by ana, and nothing was heard since (for 60 min)", "Sent again now by ana, before its time, after"},
-		{rejected("", at), "the worker rejected the input, which raises an incident; nothing was heard since", "Incident: invalid input"},
+		{stopped(audit.KindExhausted), "stopped", "stop: BPMN error"},
+		{stopped(audit.KindPermanent), "stopped", "stop: BPMN error"},
+		{outcome(audit.KindSubmitted, ""), "accepted", "The outcome: accepted by the insurer, as the model recorded; after"},
+		{outcome(audit.KindAbandoned, ""), "abandoned", "The outcome: abandoned, as the model recorded; after"},
+		{outcome(audit.KindAbandoned, "ana"), "abandoned, by ana", "The outcome: abandoned by ana; after"},
+		{outcome(audit.KindResubmitted, ""), "sent again", "The outcome: submitted again, as the model recorded; after"},
+		{outcome(audit.KindResubmitted, "ana"), "sent again, by ana", "The outcome: submitted again by ana; after"},
+		{outcome(audit.KindRedriven, ""), "sent again", "Sent again now, before its time, after"},
+		{outcome(audit.KindRedriven, "ana"), "sent again, by ana", "Sent again now by ana, before its time, after"},
+		{rejected("", at), "incident", "Incident: invalid input"},
 	}
 	var records []audit.Record
 	for i, test := range tests {
@@ -184,7 +184,7 @@ func TestHistoryShowsARefusedDecision(t *testing.T) {
 	refused.Detail = detailed(contract.Detail{Attempts: 1, DecisionProblem: "A decisão “Reenviar” não existe."})
 	stopped.ClaimID, refused.ClaimID = "CLM-REFUSED-1", "CLM-REFUSED-1"
 	a := archived(t, keyed([]audit.Record{stopped, refused}))
-	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Now: a retry cannot help: the worker threw the error PERMANENT_ERROR",
+	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Now: stopped Times",
 		"DECISION_REFUSED The answer by ana was no decision, so the task came back: A decisão “Reenviar” não existe.")
 	a.prints(t, []string{"history", "CLM-REFUSED-1", "--lang", "pt-BR"},
 		"DECISÃO RECUSADA (DECISION_REFUSED) A resposta por ana não era uma decisão, e a tarefa voltou: A decisão “Reenviar” não existe.")

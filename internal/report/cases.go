@@ -8,7 +8,8 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// CaseResults are what policies made of a file of cases. Its JSON form is stable: names are added, never changed.
+// CaseResults are what policies made of a file of cases. Its JSON form is stable: names are added, never
+// changed.
 type CaseResults struct {
 	File  string       `json:"file"`
 	Cases []CaseResult `json:"cases"`
@@ -22,7 +23,11 @@ type CaseResult struct {
 
 // differences returns what is wanted and what there is, as a diff; empty if that is the same.
 func (r *CaseResult) differences() (diff string) {
-	for _, d := range [][3]string{{"class", r.Class, r.Got.Class}, {"rule", r.Rule, r.Got.Rule}, {"wait", r.Wait, r.Got.Wait}} {
+	for _, d := range [][3]string{
+		{"class", r.Class, r.Got.Class},
+		{"rule", r.Rule, r.Got.Rule},
+		{"wait", r.Wait, r.Got.Wait},
+	} {
 		if d[1] != "" && d[1] != d[2] {
 			diff += fmt.Sprintf("  - %s: %s\n  + %[1]s: %[3]s\n", d[0], text.Line(d[1]), text.Line(d[2]))
 		}
@@ -45,7 +50,8 @@ func (r CaseResults) Text() string {
 	var b strings.Builder
 	for i := range r.Cases {
 		if c := &r.Cases[i]; c.differences() != "" {
-			b.WriteString(text.Wrap(fmt.Sprintf("%s:%d: policy %s: %q", r.File, c.Line, c.Policy, text.Shorten(c.Case.Text, 200)), ""))
+			asked := text.Shorten(c.Case.Text, 200)
+			b.WriteString(text.Wrap(fmt.Sprintf("%s:%d: policy %s: %q", r.File, c.Line, c.Policy, asked), ""))
 			b.WriteString(c.differences())
 		}
 	}

@@ -20,8 +20,8 @@ type Claims struct {
 	Claims []claims.Claim `json:"claims"`
 }
 
-// stateNames are the states in words.
-var stateNames = map[audit.Standing]text.Message{
+// standingNames are the standings in words.
+var standingNames = map[audit.Standing]text.Message{
 	audit.Waiting:    text.Messagef("waiting"),
 	audit.Overdue:    text.Messagef("overdue"),
 	audit.Stopped:    text.Messagef("stopped"),
@@ -30,111 +30,85 @@ var stateNames = map[audit.Standing]text.Message{
 	audit.Redriven:   text.Messagef("sent again"),
 	audit.Submitted:  text.Messagef("accepted"),
 	audit.Abandoned:  text.Messagef("abandoned"),
+	"":               text.Messagef("not recorded"),
 }
 
-// withNames are the words of the task headers onExhausted and onPermanent that this project's models use. Others stay as they are.
+// withNames are the words of the task headers onExhausted and onPermanent that this project's models use.
+// Others stay as they are.
 var withNames = map[string]text.Message{
-	"billing": text.Messagef("billing"), "registration": text.Messagef("registration"), "dead-letter": text.Messagef("the dead letters"), "administration": text.Messagef("administration"), "operations": text.Messagef("operations"),
+	"billing":        text.Messagef("billing"),
+	"registration":   text.Messagef("registration"),
+	"administration": text.Messagef("administration"),
+	"operations":     text.Messagef("operations"),
 }
 
-// Text lists the claims, and counts them by state.
+// Text lists the claims, and counts them by how they stand.
 func (l Claims) Text(p *text.Printer, now time.Time) string {
-	s := text.Wrap(l.summary(p), "")
-	if len(l.Claims) > 0 {
-		s = text.Table("", claimRows(p, l.Claims, now)) + "\n" + s
+	if len(l.Claims) == 0 {
+		return p.Sprintf("No claims.") + "\n"
 	}
-	return s
-}
-
-// summary counts the claims by state.
-func (l Claims) summary(p *text.Printer) string {
 	counts := map[audit.Standing]int64{}
 	for i := range l.Claims {
 		counts[l.Claims[i].Standing]++
 	}
-	if len(counts) == 0 {
-		return p.Sprintf("No claims.")
-	}
-	return byState(p, counts) + "."
-}
-
-// byState words how many claims stand how, empty where there is none.
-func byState(p *text.Printer, counts map[audit.Standing]int64) string {
 	var parts []string
-	for _, state := range append(claims.OpenStandings(), claims.EndedStandings()...) {
-		if n := counts[state]; n > 0 {
-			parts = append(parts, p.Sprintf("%s %d", stateNames[state], n))
+	for _, standing := range append(claims.OpenStandings(), claims.EndedStandings()...) {
+		if n := counts[standing]; n > 0 {
+			parts = append(parts, p.Sprintf("%s %d", standingNames[standing], n))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return text.Table("", claimRows(p, l.Claims, now)) + "\n" + text.Wrap(strings.Join(parts, ", ")+".", "")
 }
 
 // claimRows are the rows of claims.
 func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
-	rows := [][]string{{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")}}
+	w := words{p}
+	rows := [][]string{
+		{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")},
+	}
 	for i := range all {
 		c := &all[i]
-		rows = append(rows, []string{text.Line(c.ClaimID), stateWords(p, c, now), ageOf(c, now), retriesOf(c), reasonOf(p, c)})
+		age, retries, reason := "-", "-", "-"
+		if claims.IsOpen(c.Standing) {
+			age, reason = p.About(c.Age(now)), w.reason(c)
+		}
+		if c.MaxRetries > 0 {
+			retries = fmt.Sprintf("%d/%d", c.RetryCount, c.MaxRetries)
+		}
+		rows = append(rows, []string{c.ClaimID, w.standing(c, now), age, retries, reason})
 	}
 	return rows
 }
 
-// ageOf returns the age of an open claim in whole minutes, hours or days.
-func ageOf(c *claims.Claim, now time.Time) string {
-	age := c.Age(now)
-	switch {
-	case !claims.IsOpen(c.Standing):
-		return "-"
-	case age < time.Hour:
-		return fmt.Sprintf("%d min", age/time.Minute)
-	case age < 48*time.Hour:
-		return fmt.Sprintf("%d h", age/time.Hour)
-	default:
-		return fmt.Sprintf("%d d", age/(24*time.Hour))
-	}
-}
-
-func retriesOf(c *claims.Claim) string {
-	if c.MaxRetries == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%d/%d", c.RetryCount, c.MaxRetries)
-}
-
-// stateWords returns the state of a claim, with what is known of it.
-func stateWords(p *text.Printer, c *claims.Claim, now time.Time) string {
-	name := p.Text(stateNames[c.Standing])
+// standing words how a claim stands, with what is known of it.
+func (w words) standing(c *claims.Claim, now time.Time) string {
+	name := w.Text(standingNames[c.Standing])
 	switch {
 	case c.Standing == audit.Waiting:
-		return p.Sprintf("%s, due in %s", name, p.About(c.NextRetryTime.Sub(now)))
+		return w.Sprintf("%s, due in %s", name, w.About(c.NextRetryTime.Sub(now)))
 	case c.Standing == audit.Overdue:
-		return p.Sprintf("%s for %s", name, p.About(now.Sub(c.NextRetryTime)))
+		return w.Sprintf("%s for %s", name, w.About(now.Sub(c.NextRetryTime)))
 	case c.Standing == audit.Stopped && c.HeldBy != "":
-		return name + ": " + withWords(p, c.HeldBy)
+		if with, known := withNames[c.HeldBy]; known {
+			return name + ": " + w.Text(with)
+		}
+		return name + ": " + c.HeldBy
 	case c.DecidedBy != "":
-		return p.Sprintf("%s, by %s", name, text.Line(c.DecidedBy))
+		return w.Sprintf("%s, by %s", name, c.DecidedBy)
 	}
 	return name
 }
 
-func withWords(p *text.Printer, with string) string {
-	if name, known := withNames[with]; known {
-		return p.Text(name)
-	}
-	return text.Line(with)
-}
-
-// reasonOf returns why an open claim has failed: the code that matched, else the class of the error, else what was recorded last.
-func reasonOf(p *text.Printer, c *claims.Claim) string {
+// reason returns why an open claim has failed: the code that matched, else the class of the error, else what
+// was recorded last.
+func (w words) reason(c *claims.Claim) string {
 	switch {
-	case !claims.IsOpen(c.Standing):
-		return "-"
 	case c.Code != "":
-		return text.Line(c.Code)
+		return c.Code
 	case c.Class != "":
-		return p.Text(classNames[c.Class])
+		return w.Text(classNames[c.Class])
 	default:
-		return p.Text(kindTexts[c.Kind])
+		return w.Text(kindTexts[c.Kind])
 	}
 }
 

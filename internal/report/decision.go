@@ -10,21 +10,67 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// words are the words of history and explain about a decision, in a language. Both read the object `retryDecision`, so that
-// they use the same ones.
+// words are the words about claims and decisions in a language.
 type words struct{ *text.Printer }
 
-// english are the words of JSON, and of commands that have no other language.
+// english are the words of commands that have no other language.
 var english = words{text.NewPrinter(text.English, time.UTC)}
 
 // classNames are the classes as they are shown.
 var classNames = map[retry.Class]text.Message{
-	retry.Transient: text.Messagef("TRANSIENT"), retry.Permanent: text.Messagef("PERMANENT"), retry.Unknown: text.Messagef("UNKNOWN"),
+	retry.Transient: text.Messagef("TRANSIENT"),
+	retry.Permanent: text.Messagef("PERMANENT"),
+	retry.Unknown:   text.Messagef("UNKNOWN"),
+}
+
+// stepNames are the six steps of a decision (RN-BIL-005, section VII) as they are shown.
+var stepNames = [6]text.Message{
+	text.Messagef("error received"),
+	text.Messagef("error classified"),
+	text.Messagef("counter checked"),
+	text.Messagef("backoff computed"),
+	text.Messagef("decision taken"),
+	text.Messagef("next try scheduled"),
+}
+
+// steps words what each of the six steps of a decision found: of a retry with this wait, or of one that stops
+// the claim with a BPMN error. The last is empty where the time of the next try is not known.
+func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
+	x := &d.RetryDecision
+	found := [6]string{submissionError, w.class(d), w.count(d), w.Sprintf("none"), "", w.Sprintf("none")}
+	if d.ShouldRetry {
+		found[3] = w.wait(x, wait)
+		found[4] = w.Sprintf("try again, retry %d of %d", d.RetryCount, d.MaxRetries)
+		if found[5] = ""; d.NextRetryTime != nil {
+			found[5] = w.Sprintf("for %s", w.Time(*d.NextRetryTime))
+			if x.Deadline != nil {
+				found[5] += w.Sprintf("; the deadline is %s", w.Time(*x.Deadline))
+			}
+		}
+	} else {
+		found[4] = w.Sprintf("stop: BPMN error %s", bpmnError)
+		if x.Hint != nil {
+			found[3] += w.Sprintf(", although %s", w.hint(x.Hint))
+		}
+		if x.Reason == retry.StepDeadline {
+			found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(*x.Deadline))
+		}
+	}
+	if x.Overrides != nil {
+		found[3] += w.Sprintf(" (overridden for this job: %s)", w.overrides(x.Overrides))
+	}
+	if len(x.Ignored) > 0 {
+		found[3] += w.Sprintf(" (ignored: %s)", w.ignored(x.Ignored))
+	}
+	if advice := w.advice(x.Advice); advice != "" {
+		found[4] += "; " + advice
+	}
+	return found
 }
 
 // class names the class of an error, and why it has that.
-func (w words) class(class retry.Class, x *contract.Explanation) string {
-	name := w.Text(classNames[class])
+func (w words) class(d *contract.Decision) string {
+	name, x := w.Text(classNames[d.ErrorClassification]), &d.RetryDecision
 	switch {
 	case x.MatchedCode != "":
 		return w.Sprintf("%s: it contains %s (rule %s)", name, x.MatchedCode, x.RuleID)
@@ -37,7 +83,23 @@ func (w words) class(class retry.Class, x *contract.Explanation) string {
 	}
 }
 
-// wait words the length of a wait, its reason and its bounds. jittered is the wait, or the band that it is in.
+func (w words) count(d *contract.Decision) string {
+	used := d.RetryCount
+	if d.ShouldRetry {
+		used--
+	}
+	s := w.Sprintf("%d of %d retries used", used, d.MaxRetries)
+	if d.RetryDecision.CountFrom == retry.CountFromTrail {
+		s += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
+	}
+	if used >= d.MaxRetries {
+		s += w.Sprintf(": none is left")
+	}
+	return s
+}
+
+// wait words the length of a wait, its reason and its bounds. jittered is the wait, or the band that it is
+// in.
 func (w words) wait(x *contract.Explanation, jittered string) string {
 	s := jittered
 	if before := w.iso(x.DelayBeforeJitter); x.Reason == retry.StepHint && x.Hint != nil {
@@ -88,17 +150,18 @@ func (w words) overrides(o *contract.Overrides) string {
 	if o.MaxRetries != nil {
 		list = append(list, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
 	}
-	for _, span := range []struct{ name, iso string }{{"base", o.Base}, {"max", o.Max}, {"deadline", o.Deadline}} {
-		if span.iso != "" {
-			list = append(list, span.name+" "+w.iso(span.iso))
+	for _, span := range [][2]string{{"base", o.Base}, {"max", o.Max}, {"deadline", o.Deadline}} {
+		if span[1] != "" {
+			list = append(list, span[0]+" "+w.iso(span[1]))
 		}
 	}
 	return strings.Join(list, ", ")
 }
 
 var ignoredTexts = map[retry.IgnoredReason]text.Message{
-	retry.IgnoredType: text.Messagef("is neither a text nor a number"), retry.IgnoredUnreadable: text.Messagef("has no known form"),
-	retry.IgnoredYear: text.Messagef("has an impossible year"),
+	retry.IgnoredType:       text.Messagef("is neither a text nor a number"),
+	retry.IgnoredUnreadable: text.Messagef("has no known form"),
+	retry.IgnoredYear:       text.Messagef("has an impossible year"),
 }
 
 // ignored lists the variables that could not be read, and why.

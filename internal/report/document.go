@@ -22,35 +22,28 @@ type Section struct {
 	Table       [][]string
 }
 
-// Head returns the head of the table, and Body its other rows.
-func (s Section) Head() []string { return s.Table[0] }
-
-// Body returns the rows of the table.
-func (s Section) Body() [][]string { return s.Table[1:] }
-
 // Formats returns what writes a document, by the name of the format.
 func Formats() map[string]func(io.Writer, Document) error {
-	return map[string]func(io.Writer, Document) error{"text": writeText, "html": writeHTML}
+	return map[string]func(io.Writer, Document) error{
+		"text": func(out io.Writer, d Document) error {
+			_, err := io.WriteString(out, d.text())
+			return err
+		},
+		"html": func(out io.Writer, d Document) error { return page.Execute(out, d) },
+	}
 }
 
-func writeText(out io.Writer, d Document) error {
-	var b strings.Builder
-	b.WriteString(d.Title + "\n\n" + strings.Join(d.Lead, "\n") + "\n")
-	for _, s := range d.Sections {
-		b.WriteString("\n" + s.Title + "\n")
-		if s.Note != "" {
-			b.WriteString(text.Wrap(s.Note, "  "))
+// text is the document for a terminal.
+func (d Document) text() string {
+	s := d.Title + "\n\n" + text.Wrap(strings.Join(d.Lead, " "), "")
+	for _, section := range d.Sections {
+		s += "\n" + section.Title + "\n"
+		if section.Note != "" {
+			s += text.Wrap(section.Note, "  ")
 		}
-		rows := make([][]string, len(s.Table))
-		for i, row := range s.Table {
-			for _, cell := range row {
-				rows[i] = append(rows[i], text.Line(cell))
-			}
-		}
-		b.WriteString(text.Table("  ", rows))
+		s += text.Table("  ", section.Table)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return s
 }
 
 // page prints on A4 without a header of the browser in the way, and needs nothing from elsewhere.
@@ -61,7 +54,8 @@ var page = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <title>{{.Title}}</title>
 <style>
 @page { size: A4; margin: 16mm 14mm; }
-body { font: 10.5pt/1.4 system-ui, sans-serif; color: #1a1a1a; max-width: 190mm; margin: 2rem auto; padding: 0 1rem; }
+body { font: 10.5pt/1.4 system-ui, sans-serif; color: #1a1a1a; }
+body { max-width: 190mm; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 17pt; margin: 0 0 .3rem; }
 h2 { font-size: 12pt; margin: 1.3rem 0 .4rem; break-after: avoid; }
 p { margin: .1rem 0; color: #555; }
@@ -69,7 +63,8 @@ table { border-collapse: collapse; width: 100%; font-size: 9.5pt; }
 tr { break-inside: avoid; }
 th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #444; vertical-align: bottom; }
 td, th { padding: .22rem .5rem .22rem 0; }
-td { overflow-wrap: anywhere; border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums; vertical-align: top; }
+td { overflow-wrap: anywhere; border-bottom: 1px solid #ddd; vertical-align: top; }
+td { font-variant-numeric: tabular-nums; }
 @media print { body { margin: 0; padding: 0; max-width: none; } }
 </style>
 </head>
@@ -78,14 +73,9 @@ td { overflow-wrap: anywhere; border-bottom: 1px solid #ddd; font-variant-numeri
 {{range .Lead}}<p>{{.}}</p>
 {{end}}{{range .Sections}}<h2>{{.Title}}</h2>
 {{with .Note}}<p>{{.}}</p>
-{{end}}{{if .Table}}<table>
-<thead><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr></thead>
-<tbody>
-{{range .Body}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
-{{end}}</tbody>
-</table>
-{{end}}{{end}}</body>
+{{end}}<table>
+{{range $i, $row := .Table}}<tr>{{range .}}{{if $i}}<td>{{.}}</td>{{else}}<th>{{.}}</th>{{end}}{{end}}</tr>
+{{end}}</table>
+{{end}}</body>
 </html>
 `))
-
-func writeHTML(out io.Writer, d Document) error { return page.Execute(out, d) }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
 	"hospital.example/analyze-retry/internal/retry"
@@ -19,87 +18,104 @@ type KPIs struct {
 	Policies []kpi.Result `json:"policies"`
 }
 
-var kpiLabels = map[string]text.Message{
-	"successAfterRetry": text.Messagef("success after retry"), "meanTimeToSuccess": text.Messagef("mean time to success"),
-	"medianTimeToSuccess": text.Messagef("median time to success"), "permanentErrors": text.Messagef("permanent errors"),
-	"retriesUsedUp": text.Messagef("retries used up"), "claimsLost": text.Messagef("claims lost"),
-	"meanAttemptsToSuccess": text.Messagef("mean attempts to success"), "endedWithin24h": text.Messagef("ended within 24 h"),
-	"endedWithin48h": text.Messagef("ended within 48 h"),
+var kpiNames = map[string]text.Message{
+	"successAfterRetry":     text.Messagef("success after retry"),
+	"meanTimeToSuccess":     text.Messagef("mean time to success"),
+	"medianTimeToSuccess":   text.Messagef("median time to success"),
+	"permanentErrors":       text.Messagef("permanent errors"),
+	"retriesUsedUp":         text.Messagef("retries used up"),
+	"claimsLost":            text.Messagef("claims lost"),
+	"meanAttemptsToSuccess": text.Messagef("mean attempts to success"),
+	"endedWithin24h":        text.Messagef("ended within 24 h"),
+	"endedWithin48h":        text.Messagef("ended within 48 h"),
 }
 
 var verdictNames = map[kpi.Verdict]text.Message{
-	kpi.Met: text.Messagef("met"), kpi.Missed: text.Messagef("missed"), kpi.NoData: text.Messagef("no data"), kpi.NoTarget: text.Messagef("no target"),
+	kpi.Met:      text.Messagef("met"),
+	kpi.Missed:   text.Messagef("missed"),
+	kpi.NoData:   text.Messagef("no data"),
+	kpi.NoTarget: text.Messagef("no target"),
 }
 
-// Text compares the KPIs with their targets, and shows what became of the claims.
+// Text shows what became of the claims, and compares the KPIs with their targets.
 func (k KPIs) Text(p *text.Printer) string {
-	var b strings.Builder
-	b.WriteString(p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)) + "\n" + p.Zone())
+	d := Document{
+		Title:    p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)),
+		Lead:     []string{strings.TrimSpace(p.Zone())},
+		Sections: []Section{outcomes(p, k.Policies)},
+	}
 	for i := range k.Policies {
-		r := &k.Policies[i]
-		b.WriteString("\n" + policyTitle(p, r.Policy) + "\n\n" + text.Table("  ", outcomeRows(p, r.Claims)))
-		if r.Policy == claims.NoPolicy {
-			continue
+		if r := &k.Policies[i]; r.Policy != claims.NoPolicy {
+			d.Sections = append(d.Sections, indicators(p, r))
 		}
-		b.WriteString("\n" + text.Table("  ", kpiRows(p, r.KPIs)) + "\n" + text.Wrap(countsWords(p, r.Records), "  "))
 	}
-	if len(k.Policies) == 0 {
-		b.WriteString("\n" + p.Sprintf("No claims.") + "\n")
-	}
-	return b.String()
+	return d.text()
 }
 
-func policyTitle(p *text.Printer, policy string) string {
-	if policy == claims.NoPolicy {
-		return p.Sprintf("Claims about which no policy has decided")
+// outcomes is the table of claims by outcome and policy.
+func outcomes(p *text.Printer, results []kpi.Result) Section {
+	table := [][]string{
+		{""},
+		{p.Sprintf("Sent")},
+		{p.Sprintf("Accepted at once")},
+		{p.Sprintf("Accepted after retry")},
+		{p.Sprintf("Accepted after a person sent it again")},
+		{p.Sprintf("Open")},
+		{p.Sprintf("Abandoned")},
 	}
-	return p.Sprintf("Policy %s", policy)
+	var all [6]int64
+	column := func(name string, numbers [6]int64) {
+		table[0] = append(table[0], name)
+		for i, n := range numbers {
+			all[i] += n
+			table[1+i] = append(table[1+i], p.Sprintf("%d", n))
+		}
+	}
+	for i := range results {
+		t, name := &results[i].Claims, results[i].Policy
+		if name == claims.NoPolicy {
+			name = p.Sprintf("no policy decided")
+		}
+		column(name, [...]int64{
+			t.Sent,
+			t.AcceptedAtOnce,
+			t.AcceptedAfterRetry,
+			t.AcceptedAfterPerson,
+			t.OpenClaims(),
+			t.Abandoned,
+		})
+	}
+	column(p.Sprintf("All"), all)
+	return Section{Title: p.Sprintf("Claims by outcome"), Table: table}
 }
 
-// outcomeRows are what became of the claims, as a table of a name and a number.
-func outcomeRows(p *text.Printer, t kpi.Outcomes) [][]string {
-	number := func(n int64) string { return p.Sprintf("%d", n) }
-	rows := [][]string{
-		{p.Sprintf("claims sent"), number(t.Sent)},
-		{p.Sprintf("accepted in the end"), p.Sprintf("%d: at once %d, after retry %d, by a person %d", t.Accepted(), t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson)},
-		{p.Sprintf("claims abandoned"), number(t.Abandoned)},
-	}
-	open := number(t.OpenClaims())
-	if by := byState(p, t.Open); by != "" {
-		open += ": " + by
-	}
-	rows = append(rows, []string{p.Sprintf("claims open"), open})
-	if !t.OldestOpen.IsZero() {
-		rows = append(rows, []string{"", p.Sprintf("the oldest failed %s", p.Minute(t.OldestOpen))})
-	}
-	return rows
-}
-
-func kpiRows(p *text.Printer, kpis []kpi.Indicator) [][]string {
-	rows := [][]string{{p.Sprintf("KPI"), p.Sprintf("TARGET"), p.Sprintf("MEASURED"), p.Sprintf("ON"), p.Sprintf("VERDICT"), p.Sprintf("SOURCE")}}
-	for _, one := range kpis {
+// indicators is the table of the KPIs of a policy.
+func indicators(p *text.Printer, r *kpi.Result) Section {
+	rows := [][]string{{
+		p.Sprintf("KPI"),
+		p.Sprintf("TARGET"),
+		p.Sprintf("MEASURED"),
+		p.Sprintf("ON"),
+		p.Sprintf("VERDICT"),
+		p.Sprintf("SOURCE"),
+	}}
+	for _, one := range r.KPIs {
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
-			target, source = one.Bound+" "+kpiValue(p, one.Measure, one.Target, 0), text.Line(one.Source)
-			source, _, _ = strings.Cut(source, " section")
+			target = one.Bound + " " + kpiValue(p, one.Measure, one.Target, 0)
+			source, _, _ = strings.Cut(one.Source, " section")
 		}
 		if one.Value != nil {
 			value, on = kpiValue(p, one.Measure, *one.Value, 1), p.Sprintf("%d", one.MeasuredOn)
+			if one.Measure == retry.Share { // a rounded share next to its target leaves no doubt so
+				on = p.Sprintf("%d of %d", one.Part, one.MeasuredOn)
+			}
 		}
-		if one.Value != nil && one.Measure == retry.Share { // a rounded share next to its target leaves no doubt so
-			on = p.Sprintf("%d of %d", one.Part, one.MeasuredOn)
-		}
-		rows = append(rows, []string{p.Text(kpiLabels[one.Name]), target, value, on, p.Text(verdictNames[one.Verdict]), source})
+		rows = append(rows, []string{
+			p.Text(kpiNames[one.Name]), target, value, on, p.Text(verdictNames[one.Verdict]), source,
+		})
 	}
-	return rows
-}
-
-// countsWords counts the records.
-func countsWords(p *text.Printer, records map[string]int64) string {
-	of := func(kind audit.Kind) int64 { return records[kind.String()] }
-	retries, exhausted, permanent := of(audit.KindRetry), of(audit.KindExhausted), of(audit.KindPermanent)
-	return p.Sprintf("Decisions %d: retry %d, retries used up %d, permanent %d. Rejected inputs %d, sent again before their time %d.",
-		retries+exhausted+permanent, retries, exhausted, permanent, of(audit.KindRejected), of(audit.KindRedriven))
+	return Section{Title: p.Sprintf("KPIs of policy %s", r.Policy), Table: rows}
 }
 
 // kpiValue returns a value in its measure, a share with so many decimals and a number with one more.

@@ -1,21 +1,18 @@
-// Package report words what the commands answer: each answer is a value with a stable JSON form and a text for a terminal of
-// 80 columns.
+// Package report words what the commands answer: each answer is a value with a stable JSON form and a text
+// for a terminal of 80 columns.
 package report
 
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// labelled is a text of lines with a label each.
-type labelled struct{ strings.Builder }
-
-func (b *labelled) label(name, format string, args ...any) {
-	b.WriteString(text.Hanging(fmt.Sprintf("%-11s", name), fmt.Sprintf(format, args...)))
+// label is a line with a name before it.
+func label(name, value string) string {
+	return text.Hanging(fmt.Sprintf("%-18s  ", name), text.Line(value))
 }
 
 // Record is a record as it is stored, with its objects as JSON.

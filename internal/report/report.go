@@ -61,48 +61,20 @@ func (r *Report) Document(p *text.Printer) Document {
 		Language: p.Language(),
 		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
 		Lead: []string{
-			p.Sprintf("Written %s. A claim counts in the time in which it ended, an open one in that of its last record. The open claims below are those of now.", p.Minute(r.WrittenAt)),
+			p.Sprintf("Written %s. A claim counts in the time in which it ended, an open one in that of its "+
+				"last record. The open claims below are those of now.", p.Minute(r.WrittenAt)),
 			strings.TrimSpace(p.Zone()),
 		},
-		Sections: []Section{r.outcomes(p)},
+		Sections: []Section{outcomes(p, r.Policies)},
 	}
 	for i := range r.Policies {
 		if of := &r.Policies[i]; of.Policy != claims.NoPolicy {
-			d.Sections = append(d.Sections, Section{Title: p.Sprintf("KPIs of policy %s", of.Policy), Table: kpiRows(p, of.KPIs)})
-			if len(of.Causes) > 0 {
-				d.Sections = append(d.Sections, causes(p, of))
-			}
+			d.Sections = append(d.Sections, indicators(p, of), causes(p, of))
 		}
 	}
-	d.Sections = append(d.Sections, r.openByAge(p), r.oldestOpen(p), r.seal(p))
+	oldest := Section{Title: p.Sprintf("The oldest open claims"), Table: claimRows(p, r.Oldest, r.WrittenAt)}
+	d.Sections = append(d.Sections, r.openByAge(p), oldest, r.seal(p))
 	return d
-}
-
-// outcomes is the table of claims by policy and outcome.
-func (r *Report) outcomes(p *text.Printer) Section {
-	s := Section{Title: p.Sprintf("Claims by outcome"), Table: [][]string{{
-		p.Sprintf("Policy"), p.Sprintf("Sent"), p.Sprintf("Accepted at once"), p.Sprintf("Accepted after retry"),
-		p.Sprintf("Accepted after a person sent it again"), p.Sprintf("Open"), p.Sprintf("Abandoned"),
-	}}}
-	var sum [6]int64
-	row := func(name string, numbers [6]int64) {
-		cells := []string{name}
-		for i, n := range numbers {
-			sum[i] += n
-			cells = append(cells, p.Sprintf("%d", n))
-		}
-		s.Table = append(s.Table, cells)
-	}
-	for i := range r.Policies {
-		t := &r.Policies[i].Claims
-		name := r.Policies[i].Policy
-		if name == claims.NoPolicy {
-			name = p.Sprintf("no policy decided")
-		}
-		row(name, [6]int64{t.Sent, t.AcceptedAtOnce, t.AcceptedAfterRetry, t.AcceptedAfterPerson, t.OpenClaims(), t.Abandoned})
-	}
-	row(p.Sprintf("All"), sum)
-	return s
 }
 
 // causes is the table of the reasons for which submissions under a policy failed.
@@ -116,7 +88,9 @@ func causes(p *text.Printer, of *kpi.Result) Section {
 			rest += c.Failures
 			continue
 		}
-		s.Table = append(s.Table, []string{p.Sprintf("%d", c.Failures), p.Text(causeClasses[c.Class]), causeWords(p, &c), c.RuleID})
+		s.Table = append(s.Table, []string{
+			p.Sprintf("%d", c.Failures), p.Text(causeClasses[c.Class]), causeWords(p, &c), c.RuleID,
+		})
 	}
 	if rest > 0 {
 		s.Table = append(s.Table, []string{p.Sprintf("%d", rest), "", p.Sprintf("other causes"), ""})
@@ -126,16 +100,25 @@ func causes(p *text.Printer, of *kpi.Result) Section {
 
 // causeClasses are the classes of errors in words.
 var causeClasses = map[string]text.Message{
-	"TRANSIENT": text.Messagef("passes by itself"), "PERMANENT": text.Messagef("needs a correction"), "UNKNOWN": text.Messagef("unknown"),
+	"TRANSIENT": text.Messagef("passes by itself"),
+	"PERMANENT": text.Messagef("needs a correction"),
+	"UNKNOWN":   text.Messagef("unknown"),
 }
 
 // causeCodes are the documents' own codes in words.
 var causeCodes = map[string]text.Message{
-	"TIMEOUT": text.Messagef("no answer in time"), "CONNECTION_ERROR": text.Messagef("no connection"), "SERVICE_UNAVAILABLE": text.Messagef("service unavailable"),
-	"NETWORK_ERROR": text.Messagef("network error"), "TEMPORARY_ERROR": text.Messagef("temporary error"), "RATE_LIMIT": text.Messagef("too many requests"),
-	"SERVER_ERROR": text.Messagef("error of the insurer's server"), "INVALID_PATIENT_DATA": text.Messagef("invalid patient data"),
-	"INSURANCE_EXPIRED": text.Messagef("insurance expired"), "AUTHORIZATION_DENIED": text.Messagef("authorization denied"),
-	"DUPLICATE_CLAIM": text.Messagef("claim sent twice"), "INVALID_PROCEDURE_CODE": text.Messagef("invalid procedure code"),
+	"TIMEOUT":                text.Messagef("no answer in time"),
+	"CONNECTION_ERROR":       text.Messagef("no connection"),
+	"SERVICE_UNAVAILABLE":    text.Messagef("service unavailable"),
+	"NETWORK_ERROR":          text.Messagef("network error"),
+	"TEMPORARY_ERROR":        text.Messagef("temporary error"),
+	"RATE_LIMIT":             text.Messagef("too many requests"),
+	"SERVER_ERROR":           text.Messagef("error of the insurer's server"),
+	"INVALID_PATIENT_DATA":   text.Messagef("invalid patient data"),
+	"INSURANCE_EXPIRED":      text.Messagef("insurance expired"),
+	"AUTHORIZATION_DENIED":   text.Messagef("authorization denied"),
+	"DUPLICATE_CLAIM":        text.Messagef("claim sent twice"),
+	"INVALID_PROCEDURE_CODE": text.Messagef("invalid procedure code"),
 }
 
 // causeTables are what the codes of rules are of, by how the IDs of the rules begin.
@@ -175,12 +158,13 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 
 // openByAge is the table of the open claims by how they stand and by age.
 func (r *Report) openByAge(p *text.Printer) Section {
-	s := Section{Title: p.Sprintf("Open claims by state and age"), Table: [][]string{{p.Sprintf("State"), p.Sprintf("Claims")}}}
+	head := []string{p.Sprintf("State"), p.Sprintf("Claims")}
 	for _, age := range ages {
-		s.Table[0] = append(s.Table[0], p.Sprintf("older than %s", p.Span(age)))
+		head = append(head, p.Sprintf("older than %s", p.Span(age)))
 	}
+	s := Section{Title: p.Sprintf("Open claims by state and age"), Table: [][]string{head}}
 	for _, standing := range claims.OpenStandings() {
-		row := []string{p.Text(stateNames[standing])}
+		row := []string{p.Text(standingNames[standing])}
 		for _, n := range r.Open[standing] {
 			row = append(row, p.Sprintf("%d", n))
 		}
@@ -189,25 +173,17 @@ func (r *Report) openByAge(p *text.Printer) Section {
 	return s
 }
 
-func (r *Report) oldestOpen(p *text.Printer) Section {
-	s := Section{Title: p.Sprintf("The oldest open claims")}
-	if len(r.Oldest) == 0 {
-		s.Note = p.Sprintf("No claims.")
-		return s
-	}
-	s.Table = claimRows(p, r.Oldest, r.WrittenAt)
-	return s
-}
-
 // seal is the end of each chain, by which a later change of the trail shows.
 func (r *Report) seal(p *text.Printer) Section {
 	s := Section{
 		Title: p.Sprintf("Seal of the audit trail"),
-		Note:  p.Sprintf("The figures are those of the audit trail up to these records. worker audit verify shows whether one of them was changed since."),
+		Note: p.Sprintf("The figures are those of the audit trail up to these records. worker audit verify " +
+			"shows whether one of them was changed since."),
 		Table: [][]string{{p.Sprintf("Chain"), p.Sprintf("Place"), p.Sprintf("Hash")}},
 	}
 	for _, h := range r.Heads {
-		s.Table = append(s.Table, []string{strconv.Itoa(h.Chain), strconv.FormatInt(h.Seq, 10), h.Hash.String()})
+		chain, place := strconv.Itoa(h.Chain), strconv.FormatInt(h.Seq, 10)
+		s.Table = append(s.Table, []string{chain, place, h.Hash.String()})
 	}
 	return s
 }

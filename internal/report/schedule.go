@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"hospital.example/analyze-retry/internal/contract"
@@ -36,29 +36,24 @@ func isoOf(s *retry.Scheduled) isoWait {
 	}
 }
 
-// mostWaits is how many waits are printed; of more, the first ones and the last.
-const mostWaits = 15
+// wait words the claim's own wait, else the band that it is in; total the same of all waits so far.
+func (w *isoWait) wait() string  { return ownOrBand(w.Wait, w.Shortest, w.Longest) }
+func (w *isoWait) total() string { return ownOrBand(w.Total, w.TotalShortest, w.TotalLongest) }
 
-// scheduleTable lays out the waits of a policy, with a column for the claim's own waits where they are known.
-func scheduleTable(p *retry.Policy, waits []retry.Scheduled, known Knowledge) string {
-	rows := [][]string{{"retry", "before jitter", "band", "waited in all"}}
-	if known != bandOnly {
-		rows = [][]string{{"retry", "before jitter", "band", string(known) + " wait", "waited in all"}}
+func ownOrBand(own, shortest, longest isoDuration) string {
+	if own > 0 {
+		return text.Span(time.Duration(own))
 	}
-	for i, w := range waits {
-		if i >= mostWaits-1 && i < len(waits)-1 {
-			if i == mostWaits-1 {
-				rows = append(rows, append([]string{"..."}, make([]string, len(rows[0])-1)...))
-			}
-			continue
-		}
-		row := []string{fmt.Sprintf("%d of %d", w.Retry, p.MaxRetries), text.Span(w.Delay), text.Range(w.Shortest, w.Longest)}
-		if known == bandOnly {
-			row = append(row, text.Range(w.TotalShortest, w.TotalLongest))
-		} else {
-			row = append(row, text.Span(w.Wait), text.Span(w.Total))
-		}
-		rows = append(rows, row)
+	return text.Range(time.Duration(shortest), time.Duration(longest))
+}
+
+// scheduleTable lays out the waits of a policy.
+func scheduleTable(waits []isoWait) string {
+	rows := [][]string{{"retry", "before jitter", "wait", "waited in all"}}
+	for i := range waits {
+		w := &waits[i]
+		before := text.Span(time.Duration(w.BeforeJitter))
+		rows = append(rows, []string{strconv.Itoa(w.Retry), before, w.wait(), w.total()})
 	}
 	return text.Table("  ", rows)
 }

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Trial is what a policy makes of errors that another one has decided. Its JSON form is stable: names are added, never changed.
+// Trial is what a policy makes of errors that another one has decided. Its JSON form is stable: names are
+// added, never changed.
 type Trial struct {
 	Policy  string `json:"policy"`
 	Version string `json:"policyVersion"`
@@ -19,7 +19,8 @@ type Trial struct {
 	Of   string    `json:"errorsOf"`
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Errors were compared; Masked could not be, because their masked text does not say any more what decided.
+	// Errors were compared; Masked could not be, because their masked text does not say any more what
+	// decided.
 	Errors int `json:"errors"`
 	Masked int `json:"masked"`
 	// Changes are the errors that get another class.
@@ -42,10 +43,18 @@ type TrialChange struct {
 
 // TrialOf returns a trial of a policy on the errors of another one, without an error.
 func TrialOf(p *retry.Policy, of string, from, to time.Time) Trial {
-	return Trial{Policy: p.Name, Version: p.Version(), Of: of, From: from.UTC(), To: to.UTC(), Changes: []*TrialChange{}}
+	return Trial{
+		Policy:  p.Name,
+		Version: p.Version(),
+		Of:      of,
+		From:    from.UTC(),
+		To:      to.UTC(),
+		Changes: []*TrialChange{},
+	}
 }
 
-// Add adds an error, by the class and rule that decided and what the policy makes of it. It returns nil for the same class.
+// Add adds an error, by the class and rule that decided and what the policy makes of it. It returns nil for
+// the same class.
 func (t *Trial) Add(class retry.Class, rule string, now retry.Classification) *TrialChange {
 	if t.Errors++; class == now.Class {
 		return nil
@@ -55,7 +64,9 @@ func (t *Trial) Add(class retry.Class, rule string, now retry.Classification) *T
 	})
 	if i < 0 {
 		i = len(t.Changes)
-		t.Changes = append(t.Changes, &TrialChange{From: class, FromRule: rule, To: now.Class, ToRule: now.RuleID, claims: map[string]bool{}})
+		t.Changes = append(t.Changes, &TrialChange{
+			From: class, FromRule: rule, To: now.Class, ToRule: now.RuleID, claims: map[string]bool{},
+		})
 	}
 	t.Changes[i].Errors++
 	return t.Changes[i]
@@ -79,15 +90,18 @@ func (t Trial) Text() string {
 	for _, c := range changes {
 		changed += c.Errors
 	}
-	var b strings.Builder
-	b.WriteString(text.Wrap(fmt.Sprintf("Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
-		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Minute(t.From), changed), ""))
+	s := text.Wrap(fmt.Sprintf(
+		"Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
+		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Minute(t.From), changed), "")
 	for _, c := range changes {
-		fmt.Fprintf(&b, "\n%s of %s, of which %d accepted since\n", text.Count(c.Errors, "error"), text.Count(c.Claims, "claim"), c.Accepted)
-		b.WriteString(text.Wrap(fmt.Sprintf("were %s by %s, would be %s by %s", c.From, c.FromRule, c.To, c.ToRule), "    "))
+		s += fmt.Sprintf("\n%s of %s, of which %d accepted since\n",
+			text.Count(c.Errors, "error"), text.Count(c.Claims, "claim"), c.Accepted)
+		change := fmt.Sprintf("were %s by %s, would be %s by %s", c.From, c.FromRule, c.To, c.ToRule)
+		s += text.Wrap(change, "    ")
 	}
 	if t.Masked > 0 {
-		b.WriteString("\n" + text.Wrap(fmt.Sprintf("%s could not be compared: the masked text does not say any more what decided.", text.Count(t.Masked, "more error")), ""))
+		s += "\n" + text.Wrap(text.Count(t.Masked, "more error")+
+			" could not be compared: the masked text does not say any more what decided.", "")
 	}
-	return b.String()
+	return s
 }

@@ -39,12 +39,17 @@ func Hanging(head, text string) string {
 	return strings.TrimRight(head+strings.TrimLeft(body, " "), " \n") + "\n"
 }
 
-// Table lays out rows in columns that are two spaces apart. All rows have the same number of cells.
+// Table lays out rows in columns that are two spaces apart, each cell on one line. All rows have the same number of
+// cells.
 func Table(indent string, rows [][]string) string {
 	var cells, b strings.Builder
 	w := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, indent+strings.Join(row, "\t"))
+		fmt.Fprint(w, indent)
+		for _, cell := range row {
+			fmt.Fprint(w, strings.ReplaceAll(Line(cell), "\t", " "), "\t")
+		}
+		fmt.Fprintln(w)
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	for line := range strings.Lines(cells.String()) {
