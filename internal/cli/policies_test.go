@@ -30,13 +30,13 @@ func TestTryComparesRealRecordsAndCountsThoseThatAreMasked(t *testing.T) {
 	var got struct {
 		Errors, Masked int
 		Changes        []struct {
-			FromRule, ToRule         string
+			From, To                 struct{ RuleID string }
 			Errors, Claims, Accepted int
 		}
 	}
 	a.decodes(t, 0, &got, "policies", "try", tried)
 	check.Same(t, [3]int{2, 1, 1}, [3]int{got.Errors, got.Masked, len(got.Changes)}, "errors, masked ones, changes")
 	c := got.Changes[0]
-	check.Same(t, "transient.TIMEOUT all", c.FromRule+" "+c.ToRule, "rules")
+	check.Same(t, "transient.TIMEOUT all", c.From.RuleID+" "+c.To.RuleID, "rules")
 	check.Same(t, [3]int{1, 1, 1}, [3]int{c.Errors, c.Claims, c.Accepted}, "errors, claims and accepted ones")
 }

@@ -82,7 +82,7 @@ func (t *trial) ask(ctx context.Context, store audit.Store, within period) error
 			t.answer.Masked++
 			return nil
 		}
-		if c := t.answer.Add(r.Class, r.Rule, t.p.Classify(facts.SubmissionError)); c != nil && c.Of(r.ClaimID) {
+		if c := t.answer.Add(r, t.p.Classify(facts.SubmissionError)); c != nil {
 			changed[r.ClaimID] = append(changed[r.ClaimID], c)
 		}
 		return nil

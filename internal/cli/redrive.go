@@ -114,7 +114,7 @@ func (o *redriveFlags) one(ctx context.Context, command *cobra.Command, r *redri
 	case c.Err != nil:
 		return c.Err
 	default:
-		return printText(command, report.RedriveText(&c, r.Order, r.Now()))
+		return printText(command, report.RedriveText(&c))
 	}
 }
 

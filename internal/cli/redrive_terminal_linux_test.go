@@ -85,7 +85,7 @@ func TestClaimIsJudgedAgainBeforeItIsSent(t *testing.T) {
 	if _, err := io.Copy(io.Discard, asked); err != nil {
 		t.Fatal(err)
 	}
-	if code := <-done; code != 1 || !strings.Contains(out.String(), "refused             "+late+" invalid_retry_state: the insurer accepted it") {
+	if code := <-done; code != 1 || !strings.Contains(out.String(), "refused      "+late+" invalid_retry_state: the insurer accepted it") {
 		t.Errorf("exit code %d, output %s", code, out.String())
 	}
 	if sent := h.messages(); len(sent) != 1 || sent[0].CorrelationKey != later {

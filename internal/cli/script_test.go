@@ -65,8 +65,8 @@ func worker() {
 	os.Exit(code)
 }
 
-// longWord is what no line can be broken at, such as a path or JSON.
-var longWord = regexp.MustCompile(`^[{"]|\S{30}`)
+// longWord is what no line can be broken at, such as a path, JSON or YAML.
+var longWord = regexp.MustCompile(`^[{"]|\S{30}|^\w+: `)
 
 // unfit returns the first line with which an output commands a terminal, or, if it is for people, that is wider than one.
 func unfit(output string, forPeople bool) string {

@@ -91,8 +91,8 @@ func (e Explanation) Text() string {
 	if len(e.Evidence) > 0 {
 		b.WriteString(label("evidence", strings.Join(e.Evidence, "; ")))
 	}
-	if len(e.Later) > 0 {
-		b.WriteString(label("rules after it", e.laterWords()))
+	for _, l := range e.Later {
+		b.WriteString(label("rule after it", fmt.Sprintf("%s, %s", l.Rule, l.Class)))
 	}
 	b.WriteString(label("policy", e.RetryDecision.Policy+", version "+e.RetryDecision.PolicyVersion))
 	if len(e.Schedule) > 0 {
@@ -101,17 +101,4 @@ func (e Explanation) Text() string {
 		b.WriteString("  then   stop, BPMN error " + retry.CodeMaxRetriesExceeded + "\n")
 	}
 	return b.String()
-}
-
-// laterWords names the rules that would have decided if the first one had not.
-func (e Explanation) laterWords() string {
-	const most = 5
-	var words []string
-	for _, l := range e.Later[:min(len(e.Later), most)] {
-		words = append(words, fmt.Sprintf("%s, %s", l.Rule, l.Class))
-	}
-	if more := len(e.Later) - most; more > 0 {
-		words = append(words, text.Count(more, "more rule"))
-	}
-	return strings.Join(words, "; ")
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -109,16 +108,7 @@ func (s Policy) file() string {
 	if err != nil {
 		return err.Error() + "\n" // a policy that was read can be written
 	}
-	var wrapped strings.Builder
-	for line := range strings.Lines(b.String()) {
-		// In YAML a text and a list in brackets may go on in a line that is indented more.
-		if words := strings.TrimLeft(line, " "); utf8.RuneCountInString(line) > text.Columns {
-			indent := line[:len(line)-len(words)]
-			line = indent + strings.TrimLeft(text.Wrap(words, indent+"    "), " ")
-		}
-		wrapped.WriteString(line)
-	}
-	return wrapped.String()
+	return b.String()
 }
 
 // spread writes YAML over lines, so many levels deep, and texts without the quotes that they do not need.

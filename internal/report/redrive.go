@@ -5,31 +5,25 @@ import (
 	"fmt"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// RedriveText says that a claim is sent again, or would be.
-func RedriveText(c *redrive.Claim, order redrive.Order, now time.Time) string {
-	stood, when := english.standing(&c.Claim, now), "now"
-	if advice := english.advice(c.Facts.RetryDecision.Advice); advice != "" {
-		stood += "; " + advice
+// RedriveText says what became of a claim, or would, and why.
+func RedriveText(c *redrive.Claim) string {
+	became := c.Message
+	switch {
+	case c.Fault != "":
+		became = string(c.Fault) + ": " + became
+	case c.Result == redrive.Done:
+		became = fmt.Sprintf("%s at %s", c.Recorded, text.Time(c.RecordedAt))
+	case c.Result == redrive.Planned:
+		became = english.advice(c.Facts.RetryDecision.Advice)
 	}
-	if wait, err := contract.ParseISODuration(c.Wait); err == nil && wait > 0 {
-		when = fmt.Sprintf("in %s, as retry %d", text.Span(wait), c.RetryCount+1)
+	if c.Wait != "" {
+		became += fmt.Sprintf(", retry %d in %s", c.RetryCount+1, english.iso(c.Wait))
 	}
-	sent := "is sent again"
-	if c.Result == redrive.Planned {
-		sent = "would be sent again"
-	}
-	s := fmt.Sprintf("Claim %s %s %s.\n", text.Line(c.ClaimID), sent, when) + label("it was", stood)
-	if c.Result == redrive.Planned {
-		return s
-	}
-	recorded := fmt.Sprintf("%s at %s, redrive %s", c.Recorded, text.Time(c.RecordedAt), c.RedriveID)
-	s += label("recorded", recorded)
-	return s + label("ordered by", order.DecidedBy) + label("because", order.Justification)
+	return text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID+"  "+became))
 }
 
 // Redrive is what redrive answers about several claims. Its JSON form is stable.
@@ -52,8 +46,8 @@ func (r *Redrive) Count(result redrive.Result) (n int) {
 	return n
 }
 
-// Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent: whether they
-// are sent again, and which of them may have arrived all the same.
+// Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent:
+// whether they are sent again, and which of them may have arrived all the same.
 func (r *Redrive) Preview(since time.Duration) string {
 	rows := [][]string{{"STATUS", "RULE", "SEND", "CLAIM"}}
 	check := 0
@@ -65,7 +59,8 @@ func (r *Redrive) Preview(since time.Duration) string {
 		send := cmp.Or(string(c.Fault), c.Advice, "yes")
 		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, send, c.ClaimID})
 	}
-	s := text.Table("", rows) + fmt.Sprintf("\n%s chosen, of the decisions of the last %s; %d to send again.\n",
+	s := text.Table("", rows)
+	s += fmt.Sprintf("\n%s chosen, of the decisions of the last %s; %d to send again.\n",
 		text.Count(r.Selected, "claim"), text.Span(since), r.Count(redrive.Planned))
 	if check > 0 {
 		s += fmt.Sprintf("%d may have arrived (CHECK_STATUS): ask for the protocol's status first.\n", check)
@@ -73,18 +68,10 @@ func (r *Redrive) Preview(since time.Duration) string {
 	return s
 }
 
-// Results lists what became of each claim, and why.
+// Results lists what became of each claim.
 func (r *Redrive) Results() (s string) {
 	for i := range r.Claims {
-		c := &r.Claims[i]
-		became := c.Message
-		switch {
-		case c.Fault != "":
-			became = string(c.Fault) + ": " + became
-		case c.Result == redrive.Done:
-			became = c.Recorded.String()
-		}
-		s += label(string(c.Result), c.ClaimID+"  "+became)
+		s += RedriveText(&r.Claims[i])
 	}
 	return s
 }

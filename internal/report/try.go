@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -27,13 +28,17 @@ type Trial struct {
 	Changes []*TrialChange `json:"changes"`
 }
 
+// classed is the class of an error, and the rule that gives it.
+type classed struct {
+	Class retry.Class `json:"errorClassification"`
+	Rule  string      `json:"ruleId"`
+}
+
 // TrialChange are errors that get another class, by the rules that decide.
 type TrialChange struct {
-	From     retry.Class `json:"from"`
-	FromRule string      `json:"fromRule"`
-	To       retry.Class `json:"to"`
-	ToRule   string      `json:"toRule"`
-	Errors   int         `json:"errors"`
+	From   classed `json:"from"`
+	To     classed `json:"to"`
+	Errors int     `json:"errors"`
 	// Claims are those of the errors, Accepted those of them that the insurer has accepted since.
 	Claims   int `json:"claims"`
 	Accepted int `json:"accepted"`
@@ -43,43 +48,31 @@ type TrialChange struct {
 
 // TrialOf returns a trial of a policy on the errors of another one, without an error.
 func TrialOf(p *retry.Policy, of string, from, to time.Time) Trial {
-	return Trial{
-		Policy:  p.Name,
-		Version: p.Version(),
-		Of:      of,
-		From:    from.UTC(),
-		To:      to.UTC(),
-		Changes: []*TrialChange{},
-	}
+	t := Trial{Policy: p.Name, Version: p.Version(), Of: of, From: from.UTC(), To: to.UTC()}
+	t.Changes = []*TrialChange{} // in JSON a list, also where it is empty
+	return t
 }
 
-// Add adds an error, by the class and rule that decided and what the policy makes of it. It returns nil for
-// the same class.
-func (t *Trial) Add(class retry.Class, rule string, now retry.Classification) *TrialChange {
-	if t.Errors++; class == now.Class {
+// Add adds the error of a record, by what the policy makes of it. It returns the change, if it is one and the
+// first of the record's claim.
+func (t *Trial) Add(r *audit.Record, now retry.Classification) *TrialChange {
+	from, to := classed{r.Class, r.Rule}, classed{now.Class, now.RuleID}
+	if t.Errors++; from.Class == to.Class {
 		return nil
 	}
-	i := slices.IndexFunc(t.Changes, func(c *TrialChange) bool {
-		return c.From == class && c.FromRule == rule && c.To == now.Class && c.ToRule == now.RuleID
-	})
+	i := slices.IndexFunc(t.Changes, func(c *TrialChange) bool { return c.From == from && c.To == to })
 	if i < 0 {
 		i = len(t.Changes)
-		t.Changes = append(t.Changes, &TrialChange{
-			From: class, FromRule: rule, To: now.Class, ToRule: now.RuleID, claims: map[string]bool{},
-		})
+		t.Changes = append(t.Changes, &TrialChange{From: from, To: to, claims: map[string]bool{}})
 	}
-	t.Changes[i].Errors++
-	return t.Changes[i]
-}
-
-// Of notes the claim of an error, and reports whether it is the first of it.
-func (c *TrialChange) Of(claimID string) bool {
-	if c.claims[claimID] {
-		return false
+	c := t.Changes[i]
+	c.Errors++
+	if c.claims[r.ClaimID] {
+		return nil
 	}
-	c.claims[claimID] = true
+	c.claims[r.ClaimID] = true
 	c.Claims++
-	return true
+	return c
 }
 
 // Text words the trial, the most frequent change first.
@@ -96,7 +89,8 @@ func (t Trial) Text() string {
 	for _, c := range changes {
 		s += fmt.Sprintf("\n%s of %s, of which %d accepted since\n",
 			text.Count(c.Errors, "error"), text.Count(c.Claims, "claim"), c.Accepted)
-		change := fmt.Sprintf("were %s by %s, would be %s by %s", c.From, c.FromRule, c.To, c.ToRule)
+		change := fmt.Sprintf("were %s by %s, would be %s by %s",
+			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule)
 		s += text.Wrap(change, "    ")
 	}
 	if t.Masked > 0 {

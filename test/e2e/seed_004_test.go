@@ -45,7 +45,7 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 	job.deadLetter("Task_ReviewJob", "operations")
 
 	o.orders(4, "max_retries_exceeded: claim JOB-4", "--claim", "JOB-4", "--wait")
-	o.orders(0, "Claim JOB-4 is sent again in 30 s, as retry 4.", "--claim", "JOB-4", "--force", "--wait")
+	o.orders(0, "retry 4 in 30 s", "--claim", "JOB-4", "--force", "--wait")
 	kept := job.waitsAt("Event_RedriveWait")
 	kept.isAbout(30 * time.Second) // 1 s * 5^3, at most 30 s
 	o.orders(5, "it is on its way already: sent again by maria", "--claim", "JOB-4", "--force")
