@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -20,28 +21,6 @@ type Claims struct {
 	Claims []claims.Claim `json:"claims"`
 }
 
-// standingNames are the standings in words.
-var standingNames = map[audit.Standing]text.Message{
-	audit.Waiting:    text.Messagef("waiting"),
-	audit.Overdue:    text.Messagef("overdue"),
-	audit.Stopped:    text.Messagef("stopped"),
-	audit.DeadLetter: text.Messagef("dead letter"),
-	audit.Incident:   text.Messagef("incident"),
-	audit.Redriven:   text.Messagef("sent again"),
-	audit.Submitted:  text.Messagef("accepted"),
-	audit.Abandoned:  text.Messagef("abandoned"),
-	"":               text.Messagef("not recorded"),
-}
-
-// withNames are the words of the task headers onExhausted and onPermanent that this project's models use.
-// Others stay as they are.
-var withNames = map[string]text.Message{
-	"billing":        text.Messagef("billing"),
-	"registration":   text.Messagef("registration"),
-	"administration": text.Messagef("administration"),
-	"operations":     text.Messagef("operations"),
-}
-
 // Text lists the claims, and counts them by how they stand.
 func (l Claims) Text(p *text.Printer, now time.Time) string {
 	if len(l.Claims) == 0 {
@@ -54,7 +33,7 @@ func (l Claims) Text(p *text.Printer, now time.Time) string {
 	var parts []string
 	for _, standing := range append(claims.OpenStandings(), claims.EndedStandings()...) {
 		if n := counts[standing]; n > 0 {
-			parts = append(parts, p.Sprintf("%s %d", standingNames[standing], n))
+			parts = append(parts, p.Sprintf("%s %d", p.Name("standing", string(standing)), n))
 		}
 	}
 	return text.Table("", claimRows(p, l.Claims, now)) + "\n" + text.Wrap(strings.Join(parts, ", ")+".", "")
@@ -82,17 +61,14 @@ func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 
 // standing words how a claim stands, with what is known of it.
 func (w words) standing(c *claims.Claim, now time.Time) string {
-	name := w.Text(standingNames[c.Standing])
+	name := w.Name("standing", cmp.Or(string(c.Standing), "none"))
 	switch {
 	case c.Standing == audit.Waiting:
 		return w.Sprintf("%s, due in %s", name, w.About(c.NextRetryTime.Sub(now)))
 	case c.Standing == audit.Overdue:
 		return w.Sprintf("%s for %s", name, w.About(now.Sub(c.NextRetryTime)))
 	case c.Standing == audit.Stopped && c.HeldBy != "":
-		if with, known := withNames[c.HeldBy]; known {
-			return name + ": " + w.Text(with)
-		}
-		return name + ": " + c.HeldBy
+		return name + ": " + w.Name("with", c.HeldBy)
 	case c.DecidedBy != "":
 		return w.Sprintf("%s, by %s", name, c.DecidedBy)
 	}
@@ -106,9 +82,9 @@ func (w words) reason(c *claims.Claim) string {
 	case c.Code != "":
 		return c.Code
 	case c.Class != "":
-		return w.Text(classNames[c.Class])
+		return w.Name("class", string(c.Class))
 	default:
-		return w.Text(kindTexts[c.Kind])
+		return w.Name("kind", c.Kind.String())
 	}
 }
 

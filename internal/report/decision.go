@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,23 +16,6 @@ type words struct{ *text.Printer }
 
 // english are the words of commands that have no other language.
 var english = words{text.NewPrinter(text.English, time.UTC)}
-
-// classNames are the classes as they are shown.
-var classNames = map[retry.Class]text.Message{
-	retry.Transient: text.Messagef("TRANSIENT"),
-	retry.Permanent: text.Messagef("PERMANENT"),
-	retry.Unknown:   text.Messagef("UNKNOWN"),
-}
-
-// stepNames are the six steps of a decision (RN-BIL-005, section VII) as they are shown.
-var stepNames = [6]text.Message{
-	text.Messagef("error received"),
-	text.Messagef("error classified"),
-	text.Messagef("counter checked"),
-	text.Messagef("backoff computed"),
-	text.Messagef("decision taken"),
-	text.Messagef("next try scheduled"),
-}
 
 // steps words what each of the six steps of a decision found: of a retry with this wait, or of one that stops
 // the claim with a BPMN error. The last is empty where the time of the next try is not known.
@@ -68,9 +52,12 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 	return found
 }
 
+// step names one of the six steps of a decision (RN-BIL-005, section VII), from 0.
+func (w words) step(i int) string { return w.Name("step", strconv.Itoa(i+1)) }
+
 // class names the class of an error, and why it has that.
 func (w words) class(d *contract.Decision) string {
-	name, x := w.Text(classNames[d.ErrorClassification]), &d.RetryDecision
+	name, x := w.Name("class", string(d.ErrorClassification)), &d.RetryDecision
 	switch {
 	case x.MatchedCode != "":
 		return w.Sprintf("%s: it contains %s (rule %s)", name, x.MatchedCode, x.RuleID)
@@ -158,17 +145,11 @@ func (w words) overrides(o *contract.Overrides) string {
 	return strings.Join(list, ", ")
 }
 
-var ignoredTexts = map[retry.IgnoredReason]text.Message{
-	retry.IgnoredType:       text.Messagef("is neither a text nor a number"),
-	retry.IgnoredUnreadable: text.Messagef("has no known form"),
-	retry.IgnoredYear:       text.Messagef("has an impossible year"),
-}
-
 // ignored lists the variables that could not be read, and why.
 func (w words) ignored(ignored []retry.IgnoredVariable) string {
 	list := make([]string, len(ignored))
 	for i, one := range ignored {
-		list[i] = one.Variable + " " + w.Text(ignoredTexts[one.Reason])
+		list[i] = one.Variable + " " + w.Name("ignored", string(one.Reason))
 	}
 	return strings.Join(list, ", ")
 }

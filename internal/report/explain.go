@@ -85,7 +85,7 @@ func (e Explanation) Text() string {
 	}
 	for i, found := range english.steps(&e.Decision, "", wait, e.BPMNError) {
 		if i > 0 && found != "" { // the first is the text that was asked about
-			b.WriteString(label(stepNames[i].String(), found))
+			b.WriteString(label(english.step(i), found))
 		}
 	}
 	if len(e.Evidence) > 0 {

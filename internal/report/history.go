@@ -76,24 +76,12 @@ func (h *History) Text(p *text.Printer) string {
 	return b.String()
 }
 
-// kindTexts are the kinds of records as they are shown, but for a retry.
-var kindTexts = map[audit.Kind]text.Message{
-	audit.KindExhausted:       text.Messagef("MAX_RETRIES_EXCEEDED"),
-	audit.KindPermanent:       text.Messagef("PERMANENT_ERROR"),
-	audit.KindRejected:        text.Messagef("REJECTED"),
-	audit.KindRedriven:        text.Messagef("REDRIVEN"),
-	audit.KindDecisionRefused: text.Messagef("DECISION_REFUSED"),
-	audit.KindSubmitted:       text.Messagef("SUBMITTED"),
-	audit.KindResubmitted:     text.Messagef("RESUBMITTED"),
-	audit.KindAbandoned:       text.Messagef("ABANDONED"),
-}
-
 // title is the kind of record, and for a retry which one.
 func (w words) title(r *audit.Record) string {
 	if r.Kind == audit.KindRetry {
 		return w.Sprintf("RETRY %d of %d", r.RetryCount, r.MaxRetries)
 	}
-	return w.Text(kindTexts[r.Kind])
+	return w.Name("kind", r.Kind.String())
 }
 
 // timedSteps are the six steps of a decision with their times.
@@ -106,7 +94,7 @@ func (w words) timedSteps(r *audit.Record, f *contract.Facts) string {
 		if shown != found {
 			shown += w.Sprintf(" (all of it: --json)")
 		}
-		head := fmt.Sprintf("    %-18s  %s  ", w.Text(stepNames[i]), w.Clock(times[i]))
+		head := fmt.Sprintf("    %-18s  %s  ", w.step(i), w.Clock(times[i]))
 		b.WriteString(text.Hanging(head, text.Line(shown)))
 	}
 	return b.String()
@@ -128,14 +116,8 @@ func (w words) event(r *audit.Record, f *contract.Facts) string {
 		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(r), problem)
 	default:
 		by := cmp.Or(w.by(r), w.Sprintf(", as the model recorded"))
-		return w.Sprintf("The outcome: %s; %s", w.Text(outcomeTexts[r.Kind])+by, w.round(r, f))
+		return w.Sprintf("The outcome: %s; %s", w.Name("outcome", r.Kind.String())+by, w.round(r, f))
 	}
-}
-
-var outcomeTexts = map[audit.Kind]text.Message{
-	audit.KindSubmitted:   text.Messagef("accepted by the insurer"),
-	audit.KindResubmitted: text.Messagef("submitted again"),
-	audit.KindAbandoned:   text.Messagef("abandoned"),
 }
 
 // by names the person who decided, where the record does.

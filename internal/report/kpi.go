@@ -18,25 +18,6 @@ type KPIs struct {
 	Policies []kpi.Result `json:"policies"`
 }
 
-var kpiNames = map[string]text.Message{
-	"successAfterRetry":     text.Messagef("success after retry"),
-	"meanTimeToSuccess":     text.Messagef("mean time to success"),
-	"medianTimeToSuccess":   text.Messagef("median time to success"),
-	"permanentErrors":       text.Messagef("permanent errors"),
-	"retriesUsedUp":         text.Messagef("retries used up"),
-	"claimsLost":            text.Messagef("claims lost"),
-	"meanAttemptsToSuccess": text.Messagef("mean attempts to success"),
-	"endedWithin24h":        text.Messagef("ended within 24 h"),
-	"endedWithin48h":        text.Messagef("ended within 48 h"),
-}
-
-var verdictNames = map[kpi.Verdict]text.Message{
-	kpi.Met:      text.Messagef("met"),
-	kpi.Missed:   text.Messagef("missed"),
-	kpi.NoData:   text.Messagef("no data"),
-	kpi.NoTarget: text.Messagef("no target"),
-}
-
 // Text shows what became of the claims, and compares the KPIs with their targets.
 func (k KPIs) Text(p *text.Printer) string {
 	d := Document{
@@ -112,7 +93,7 @@ func indicators(p *text.Printer, r *kpi.Result) Section {
 			}
 		}
 		rows = append(rows, []string{
-			p.Text(kpiNames[one.Name]), target, value, on, p.Text(verdictNames[one.Verdict]), source,
+			p.Name("kpi", one.Name), target, value, on, p.Name("verdict", string(one.Verdict)), source,
 		})
 	}
 	return Section{Title: p.Sprintf("KPIs of policy %s", r.Policy), Table: rows}

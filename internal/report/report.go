@@ -89,36 +89,13 @@ func causes(p *text.Printer, of *kpi.Result) Section {
 			continue
 		}
 		s.Table = append(s.Table, []string{
-			p.Sprintf("%d", c.Failures), p.Text(causeClasses[c.Class]), causeWords(p, &c), c.RuleID,
+			p.Sprintf("%d", c.Failures), p.Name("failure", c.Class), causeWords(p, &c), c.RuleID,
 		})
 	}
 	if rest > 0 {
 		s.Table = append(s.Table, []string{p.Sprintf("%d", rest), "", p.Sprintf("other causes"), ""})
 	}
 	return s
-}
-
-// causeClasses are the classes of errors in words.
-var causeClasses = map[string]text.Message{
-	"TRANSIENT": text.Messagef("passes by itself"),
-	"PERMANENT": text.Messagef("needs a correction"),
-	"UNKNOWN":   text.Messagef("unknown"),
-}
-
-// causeCodes are the documents' own codes in words.
-var causeCodes = map[string]text.Message{
-	"TIMEOUT":                text.Messagef("no answer in time"),
-	"CONNECTION_ERROR":       text.Messagef("no connection"),
-	"SERVICE_UNAVAILABLE":    text.Messagef("service unavailable"),
-	"NETWORK_ERROR":          text.Messagef("network error"),
-	"TEMPORARY_ERROR":        text.Messagef("temporary error"),
-	"RATE_LIMIT":             text.Messagef("too many requests"),
-	"SERVER_ERROR":           text.Messagef("error of the insurer's server"),
-	"INVALID_PATIENT_DATA":   text.Messagef("invalid patient data"),
-	"INSURANCE_EXPIRED":      text.Messagef("insurance expired"),
-	"AUTHORIZATION_DENIED":   text.Messagef("authorization denied"),
-	"DUPLICATE_CLAIM":        text.Messagef("claim sent twice"),
-	"INVALID_PROCEDURE_CODE": text.Messagef("invalid procedure code"),
 }
 
 // causeTables are what the codes of rules are of, by how the IDs of the rules begin.
@@ -139,8 +116,8 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 	if code == "" {
 		return p.Sprintf("no rule knows the text")
 	}
-	if words, known := causeCodes[code]; known {
-		return code + ": " + p.Text(words)
+	if words := p.Name("cause", code); words != code {
+		return code + ": " + words
 	}
 	for _, table := range causeTables {
 		if !strings.HasPrefix(c.RuleID, table.rule) {
@@ -164,7 +141,7 @@ func (r *Report) openByAge(p *text.Printer) Section {
 	}
 	s := Section{Title: p.Sprintf("Open claims by state and age"), Table: [][]string{head}}
 	for _, standing := range claims.OpenStandings() {
-		row := []string{p.Text(standingNames[standing])}
+		row := []string{p.Name("standing", string(standing))}
 		for _, n := range r.Open[standing] {
 			row = append(row, p.Sprintf("%d", n))
 		}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/kpi"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -31,6 +34,35 @@ func TestACauseHasTheTermOfItsCode(t *testing.T) {
 		check.Same(t, c.want, causeWords(english.Printer, &kpi.Cause{RuleID: c.rule, MatchedCode: c.code}), "%s", c.rule)
 	}
 	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", causeWords(inPortuguese, &kpi.Cause{RuleID: "x", MatchedCode: "INSURANCE_EXPIRED"}), "pt-BR")
+}
+
+func TestEveryCodeHasAName(t *testing.T) {
+	codes := map[string][]string{
+		"class":   {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
+		"failure": {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
+		"ignored": {string(retry.IgnoredType), string(retry.IgnoredUnreadable), string(retry.IgnoredYear)},
+		"kpi":     slices.Collect(maps.Keys(retry.KPIs())),
+		"outcome": {"SUBMITTED", "RESUBMITTED", "ABANDONED"},
+		"step":    {"1", "2", "3", "4", "5", "6"},
+		"verdict": {string(kpi.Met), string(kpi.Missed), string(kpi.NoData), string(kpi.NoTarget)},
+	}
+	for _, s := range slices.Concat(claims.OpenStandings(), claims.EndedStandings(), []audit.Standing{"none"}) {
+		codes["standing"] = append(codes["standing"], string(s))
+	}
+	for _, k := range []audit.Kind{
+		audit.KindExhausted, audit.KindPermanent, audit.KindRejected, audit.KindRedriven, audit.KindDecisionRefused,
+		audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned,
+	} {
+		codes["kind"] = append(codes["kind"], k.String())
+	}
+	for group, all := range codes {
+		for _, code := range all {
+			if inPortuguese.Name(group, code) == code {
+				t.Errorf("%s %s has no name", group, code)
+			}
+		}
+	}
+	check.Same(t, "100%d", english.Name("cause", "100%d"), "a code without a name")
 }
 
 func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 //go:embed pt-BR.tsv
 var table string
 
-// rows returns the texts of the table: English and Portuguese, and of one that counts also both for one.
+// rows returns the rows of the table. A text has its English and its Portuguese, one that counts also both of
+// one; a name has its group with its code, its English and its Portuguese.
 func rows() (all [][]string) {
 	for line := range strings.Lines(table) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
@@ -33,12 +34,16 @@ var catalogue = sync.OnceValue(func() catalog.Catalog {
 		}
 	}
 	for _, row := range rows() {
-		key, translated := row[0], catalog.Message(catalog.String(row[1]))
-		if len(row) > 2 {
+		switch key := row[0]; len(row) {
+		case 2:
+			set(Portuguese, key, catalog.String(row[1]))
+		case 3:
+			set(English, key, catalog.String(row[1]))
+			set(Portuguese, key, catalog.String(row[2]))
+		default:
 			set(English, key, plural.Selectf(1, "%d", "=1", row[2], plural.Other, key))
-			translated = plural.Selectf(1, "%d", "=1", row[3], plural.Other, row[1])
+			set(Portuguese, key, plural.Selectf(1, "%d", "=1", row[3], plural.Other, row[1]))
 		}
-		set(Portuguese, key, translated)
 	}
 	return b
 })

@@ -76,10 +76,11 @@ func literal(e ast.Expr) (string, bool) {
 func TestEveryTextIsInTheCatalogueOnce(t *testing.T) {
 	known, used := map[string]bool{}, usedTexts(t)
 	for _, row := range rows() {
+		isName := len(row) == 3 // those are by code
 		if known[row[0]] {
 			t.Errorf("the catalogue has %q twice", row[0])
 		}
-		if used[row[0]] == "" {
+		if used[row[0]] == "" && !isName {
 			t.Errorf("the catalogue has %q, which no code uses", row[0])
 		}
 		known[row[0]] = true
@@ -113,7 +114,7 @@ func placeholders(format string) []string {
 
 func TestPlaceholdersAgreeInBothLanguages(t *testing.T) {
 	for _, row := range rows() {
-		if len(row) != 2 && len(row) != 4 {
+		if len(row) < 2 || len(row) > 4 {
 			t.Errorf("%q has %d columns", row[0], len(row))
 		}
 		for _, text := range row {

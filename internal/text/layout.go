@@ -39,8 +39,8 @@ func Hanging(head, text string) string {
 	return strings.TrimRight(head+strings.TrimLeft(body, " "), " \n") + "\n"
 }
 
-// Table lays out rows in columns that are two spaces apart, each cell on one line. All rows have the same number of
-// cells.
+// Table lays out rows in columns that are two spaces apart, each cell on one line. All rows have the same
+// number of cells.
 func Table(indent string, rows [][]string) string {
 	var cells, b strings.Builder
 	w := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)

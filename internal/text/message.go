@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,4 +76,10 @@ func (p *Printer) Text(m Message) string {
 // A number that identifies something, such as a key, is given as a text.
 func (p *Printer) Sprintf(format string, args ...any) string {
 	return p.Text(Messagef(format, args...))
+}
+
+// Name returns what a code of a group is called, such as the standing overdue: the code itself where it has
+// no name.
+func (p *Printer) Name(group, code string) string {
+	return p.printer.Sprintf(message.Key(group+" "+code, strings.ReplaceAll(code, "%", "%%")))
 }
