@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -43,7 +43,7 @@ The exit code is 1 if an answer differs.`,
 		if err != nil {
 			return usageError{err}
 		}
-		results := report.CaseResults{File: args[0]}
+		findings := text.Findings{} // in JSON a list, even where it is empty
 		standard := defaultPolicy
 		if only, err := onlyPolicy(*file, set); err == nil {
 			standard = only.Name
@@ -56,15 +56,12 @@ The exit code is 1 if an answer differs.`,
 			if !known {
 				return usageError{fmt.Errorf("%s:%d: there is no policy %q; there are %s", args[0], c.Line, c.Policy, strings.Join(set.Names(), ", "))}
 			}
-			results.Cases = append(results.Cases, report.CaseResult{Case: c, Got: c.Of(p, now())})
+			if f, differs := report.CaseFinding(args[0], c, c.Of(p, now())); differs {
+				findings = append(findings, f)
+			}
 		}
-		if err := printAnswer(command, results, results.Text()); err != nil {
-			return err
-		}
-		if failed := results.Failed(); failed > 0 {
-			return errors.New(text.Count(failed, "case") + " failed")
-		}
-		return nil
+		none := text.Count(len(cases), "case") + ", 0 failed."
+		return cmp.Or(printAnswer(command, findings, findings.Text(none)), verdict("cases", findings))
 	}
-	return withJSON(command, "print one JSON object")
+	return withJSON(command, "print a JSON array of findings")
 }

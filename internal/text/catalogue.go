@@ -29,7 +29,7 @@ func rows() (all [][]string) {
 var catalogue = sync.OnceValue(func() catalog.Catalog {
 	b := catalog.NewBuilder(catalog.Fallback(language.English))
 	set := func(l Language, key string, m catalog.Message) {
-		if err := b.Set(l.tag(), key, m); err != nil {
+		if err := b.Set(language.Make(string(l)), key, m); err != nil {
 			panic(fmt.Sprintf("text: %q: %v", key, err)) // a mistake in the table
 		}
 	}

@@ -12,8 +12,6 @@ package text
 import (
 	"errors"
 	"strings"
-
-	"golang.org/x/text/language"
 )
 
 // Language is a language that texts for people are in. The zero value is English.
@@ -24,14 +22,6 @@ const (
 	English    Language = "en"
 	Portuguese Language = "pt-BR"
 )
-
-// tag returns the language's tag.
-func (l Language) tag() language.Tag {
-	if l == Portuguese {
-		return language.BrazilianPortuguese
-	}
-	return language.English
-}
 
 // Decode implements envconfig's Decoder: it reads en or pt-BR.
 func (l *Language) Decode(name string) error {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
 
@@ -41,7 +42,7 @@ var (
 )
 
 func printer(l Language) *message.Printer {
-	return message.NewPrinter(l.tag(), message.Catalog(catalogue()))
+	return message.NewPrinter(language.Make(string(l)), message.Catalog(catalogue()))
 }
 
 // In returns the printer of a language, with times in UTC.
