@@ -33,18 +33,23 @@ func (s *Simulation) Add(named string, r *simulate.Result) {
 // Text words the simulation, each policy as it was named.
 func (s *Simulation) Text() string {
 	var b strings.Builder
-	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "IN A MINUTE", "MEDIAN", "95 %"}}
+	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "A MINUTE", "MEDIAN", "95 %"}}
 	for i, r := range s.Policies {
 		named := filepath.Base(s.named[i])
 		b.WriteString(text.Wrap(fmt.Sprintf("%s: policy %s, version %s, takes the error for %s (rule %s).",
 			text.Line(named), r.Policy, r.Version, r.Class, r.RuleID), ""))
 		rows = append(rows, []string{
-			text.Shorten(named, 14), s.share(r.Accepted), s.share(r.GivenUp),
-			fmt.Sprint(r.InVain), fmt.Sprint(r.InAMinute), spanOrDash(r.Median), spanOrDash(r.P95),
+			named,
+			s.share(r.Accepted),
+			s.share(r.GivenUp),
+			fmt.Sprint(r.InVain),
+			fmt.Sprint(r.InAMinute),
+			spanOrDash(r.Median),
+			spanOrDash(r.P95),
 		})
 	}
 	return b.String() + "\n" + text.Table("", rows) + `
-IN VAIN: retries in an outage. IN A MINUTE: the most retries within any minute.
+IN VAIN: retries in an outage. A MINUTE: the most retries within any minute.
 MEDIAN, 95 %: from the first failure to the acceptance.
 `
 }
