@@ -36,15 +36,16 @@ func Formats() map[string]func(io.Writer, Document) error {
 
 // text is the document for a terminal.
 func (d Document) text() string {
-	s := d.Title + "\n\n" + text.Wrap(strings.Join(d.Lead, " "), "")
+	var b strings.Builder
+	b.WriteString(d.Title + "\n\n" + text.Wrap(strings.Join(d.Lead, " "), ""))
 	for _, section := range d.Sections {
-		s += "\n" + section.Title + "\n"
+		b.WriteString("\n" + section.Title + "\n")
 		if section.Note != "" {
-			s += text.Wrap(section.Note, "  ")
+			b.WriteString(text.Wrap(section.Note, "  "))
 		}
-		s += text.Table("  ", section.Table)
+		b.WriteString(text.Table("  ", section.Table))
 	}
-	return s
+	return b.String()
 }
 
 //go:embed page.html

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -83,19 +84,19 @@ func (t Trial) Text() string {
 	for _, c := range changes {
 		changed += c.Errors
 	}
-	s := text.Wrap(fmt.Sprintf(
+	var b strings.Builder
+	b.WriteString(text.Wrap(fmt.Sprintf(
 		"Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
-		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Minute(t.From), changed), "")
+		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Minute(t.From), changed), ""))
 	for _, c := range changes {
-		s += fmt.Sprintf("\n%s of %s, of which %d accepted since\n",
+		fmt.Fprintf(&b, "\n%s of %s, of which %d accepted since\n",
 			text.Count(c.Errors, "error"), text.Count(c.Claims, "claim"), c.Accepted)
-		change := fmt.Sprintf("were %s by %s, would be %s by %s",
-			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule)
-		s += text.Wrap(change, "    ")
+		b.WriteString(text.Wrap(fmt.Sprintf("were %s by %s, would be %s by %s",
+			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule), "    "))
 	}
 	if t.Masked > 0 {
-		s += "\n" + text.Wrap(text.Count(t.Masked, "more error")+
-			" could not be compared: the masked text does not say any more what decided.", "")
+		b.WriteString("\n" + text.Wrap(text.Count(t.Masked, "more error")+
+			" could not be compared: the masked text does not say any more what decided.", ""))
 	}
-	return s
+	return b.String()
 }
