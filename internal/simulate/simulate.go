@@ -55,9 +55,6 @@ func (s *Scenario) Check() error {
 	return errors.Join(faults...)
 }
 
-// Arrivals returns the time over which the claims are submitted first.
-func (s *Scenario) Arrivals() time.Duration { return s.Outages[0].End }
-
 func (s *Scenario) down(at time.Duration) bool {
 	return slices.ContainsFunc(s.Outages, func(o Outage) bool { return o.Begin <= at && at < o.End })
 }
@@ -109,7 +106,7 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	r.result = Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
 	for i := range s.Claims {
 		chance := rand.New(rand.NewPCG(seed, uint64(i)))
-		at := time.Duration(chance.Int64N(int64(s.Arrivals()/time.Second))) * time.Second
+		at := time.Duration(chance.Int64N(int64(s.Outages[0].End/time.Second))) * time.Second
 		if err := r.play(int64(i)+1, at); err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Columns is the width of a terminal.
-const Columns = 80
+// columns is the width of a terminal.
+const columns = 80
 
 // Wrap breaks a text into indented lines that fit a terminal of 80 columns. Each ends with a line break.
 func Wrap(text, indent string) string {
@@ -20,7 +20,7 @@ func Wrap(text, indent string) string {
 		case width == 0:
 			b.WriteString(indent)
 			width = utf8.RuneCountInString(indent)
-		case width+1+length > Columns:
+		case width+1+length > columns:
 			b.WriteString("\n" + indent)
 			width = utf8.RuneCountInString(indent)
 		default:
