@@ -37,7 +37,10 @@ func Formats() map[string]func(io.Writer, Document) error {
 // text is the document for a terminal.
 func (d Document) text() string {
 	var b strings.Builder
-	b.WriteString(d.Title + "\n\n" + text.Wrap(strings.Join(d.Lead, " "), ""))
+	b.WriteString(d.Title + "\n\n")
+	for _, lead := range d.Lead {
+		b.WriteString(text.Wrap(lead, ""))
+	}
 	for _, section := range d.Sections {
 		b.WriteString("\n" + section.Title + "\n")
 		if section.Note != "" {

@@ -62,7 +62,7 @@ func (r *Report) Document(p *text.Printer) Document {
 		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
 		Lead: []string{
 			p.Sprintf("Written %s. A claim counts in the time in which it ended, an open one in that of its "+
-				"last record. The open claims below are those of now.", p.Minute(r.WrittenAt)),
+				"last record. The open claims below are those of now.", p.Time(r.WrittenAt)),
 			strings.TrimSpace(p.Zone()),
 		},
 		Sections: []Section{outcomes(p, r.Policies)},

@@ -5,16 +5,11 @@ import (
 	"time"
 )
 
-// layouts are how a language writes times: to the second, the millisecond, the minute, and of a day. English
-// is exact by itself; in Portuguese the zone is only in the line [Printer.Zone].
-var layouts = map[Language]struct{ second, millis, minute, clock, day string }{
-	English: {
-		time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "2006-01-02T15:04Z07:00", "15:04:05.000",
-		time.DateOnly,
-	},
-	Portuguese: {
-		"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "02/01/2006 15:04", "15:04:05,000", "02/01/2006",
-	},
+// layouts are how a language writes times: to the second, the millisecond, of the time of day, and of a day.
+// English is exact by itself; in Portuguese the zone is only in the line [Printer.Zone].
+var layouts = map[Language]struct{ second, millis, clock, day string }{
+	English:    {time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "15:04:05.000", time.DateOnly},
+	Portuguese: {"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "15:04:05,000", "02/01/2006"},
 }
 
 // Zone returns a line that names the zone of the times. An output with times has it once.
@@ -34,11 +29,6 @@ func (p *Printer) Time(t time.Time) string { return t.In(p.zone).Format(layouts[
 // Millis returns an instant to the millisecond.
 func (p *Printer) Millis(t time.Time) string {
 	return t.In(p.zone).Format(layouts[p.Language()].millis)
-}
-
-// Minute returns an instant to the minute.
-func (p *Printer) Minute(t time.Time) string {
-	return t.In(p.zone).Format(layouts[p.Language()].minute)
 }
 
 // Clock returns the time of day of an instant, to the millisecond.
