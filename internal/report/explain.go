@@ -19,17 +19,10 @@ type Explanation struct {
 	BPMNError string `json:"bpmnError,omitempty"`
 	// Evidence is what was found in the error text; Later are the rules that match it too, after the one that
 	// decides.
-	Evidence []string `json:"evidence"`
-	Later    []later  `json:"laterRules"`
+	Evidence []string  `json:"evidence"`
+	Later    []classed `json:"laterRules"`
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []isoWait `json:"schedule"`
-}
-
-// later is a rule that matches after the one that decides.
-type later struct {
-	Rule        string      `json:"rule"`
-	Class       retry.Class `json:"class"`
-	MatchedCode string      `json:"matchedCode,omitempty"`
 }
 
 // AnyClaim stands for a claim that is not known. It decides nothing but the wait.
@@ -50,12 +43,12 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		Decision:  contract.Of(&d, contract.JobType, text.English),
 		BPMNError: d.ErrorCode(),
 		Evidence:  append([]string{}, p.Evidence(request.SubmissionError)...), // never null
-		Later:     []later{},
+		Later:     []classed{},
 		Schedule:  []isoWait{},
 	}
 	for i, c := range p.Matching(request.SubmissionError) {
 		if i > 0 {
-			e.Later = append(e.Later, later{c.RuleID, c.Class, c.Code})
+			e.Later = append(e.Later, classed{c.Class, c.RuleID})
 		}
 	}
 	if d.Outcome != retry.OutcomeRetry {
