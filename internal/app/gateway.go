@@ -71,7 +71,7 @@ func connection(cfg config.Config) transport.Config {
 			c.OAuth.EndpointParams = url.Values{"audience": {cfg.ZeebeTokenAudience}}
 		}
 	case config.AuthBasic:
-		c.Basic = &transport.Basic{User: cfg.BasicUser, Password: string(cfg.BasicPassword)}
+		c.User, c.Password = cfg.BasicUser, string(cfg.BasicPassword)
 	case config.AuthNone:
 	}
 	return c

@@ -13,28 +13,29 @@ import (
 // DefaultTenant is the tenant of everything on a cluster without multi-tenancy.
 const DefaultTenant = "<default>"
 
-// Job is one activated job, as far as a handler needs it.
+// Job is one activated job, as far as a handler needs it. Its JSON is that of the REST API, without the two documents.
 type Job struct {
 	// Key identifies the job at the broker. Keys start again when a broker's data is wiped.
-	Key int64
+	Key int64 `json:"jobKey,string"`
 	// Type is the job type.
-	Type string
+	Type string `json:"type"`
 	// Tenant is the id of the tenant to which the job belongs; empty counts as [DefaultTenant].
-	Tenant string
+	Tenant string `json:"tenantId"`
 	// ProcessInstanceKey identifies the process instance that waits for the job.
-	ProcessInstanceKey int64
+	ProcessInstanceKey int64 `json:"processInstanceKey,string"`
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
-	ProcessID, ElementID string
+	ProcessID string `json:"processDefinitionId"`
+	ElementID string `json:"elementId"`
 	// Retries is the number of retries the job has left at the broker. It is not the retry count of the claim.
-	Retries int32
+	Retries int32 `json:"retries"`
 	// Headers is the JSON object of the task headers, static texts of the model; empty counts as none.
-	Headers string
+	Headers string `json:"-"`
 	// Variables is the JSON object of the fetched variables, as the gateway sent it.
-	Variables string
+	Variables string `json:"-"`
 	// Deadline is when the lock of the job ends by the broker's clock, in milliseconds of Unix time.
-	Deadline int64
+	Deadline int64 `json:"deadline"`
 	// Received is when the job was received.
-	Received time.Time
+	Received time.Time `json:"-"`
 }
 
 // Handler turns a batch of jobs into as many answers, in the same order.

@@ -35,10 +35,10 @@ type Config struct {
 	// OverrideAuthority is the host name to send and to find in the gateway's certificate, if it is not that of the
 	// address (ZEEBE_OVERRIDE_AUTHORITY).
 	OverrideAuthority string
-	// OAuth is nil if the gateway requires no token, Basic if it requires no user and password. At most one is set.
-	OAuth *clientcredentials.Config
-	Basic *Basic
-	// TokenHTTP sends the requests for tokens; nil for a transport that knows the environment's proxies.
+	// OAuth is nil if the gateway requires no token, User and Password are empty if it does not require those.
+	OAuth          *clientcredentials.Config
+	User, Password string
+	// TokenHTTP sends the requests for tokens; nil for [http.DefaultTransport].
 	TokenHTTP http.RoundTripper
 	// Dial connects to the gateway; nil for a TCP connection.
 	Dial func(ctx context.Context, address string) (net.Conn, error)

@@ -67,7 +67,7 @@ func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 
 func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 	t.Helper()
-	r := p.connect(t, transport.Config{Basic: &transport.Basic{User: "demo", Password: "sénha:1"}})
+	r := p.connect(t, transport.Config{User: "demo", Password: "sénha:1"})
 	for _, call := range calls {
 		_ = call(t.Context(), r.client)
 	}
@@ -81,8 +81,7 @@ func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 
 func noErrorRepeatsTheCredentials(t *testing.T, p Protocol) {
 	t.Helper()
-	basic := &transport.Basic{User: "demo", Password: secret}
-	for _, c := range []transport.Config{{Basic: basic}, issuing()} {
+	for _, c := range []transport.Config{{User: "demo", Password: secret}, issuing()} {
 		r := p.connect(t, c)
 		for method, call := range calls {
 			r.gateway.Inject(method, enginetest.Fault{Code: codes.PermissionDenied})

@@ -41,29 +41,24 @@ func Dial(c transport.Config) (*Client, error) {
 	authorizer := c.Authorizer()
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(security),
-		grpc.WithUserAgent("analyze-retry"),
+		grpc.WithAuthority(c.OverrideAuthority),
+		grpc.WithContextDialer(c.Dial),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: keepAliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: reconnectMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectMax},
 			MinConnectTimeout: reconnectMax,
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(transport.MaxAnswer)),
-		grpc.WithDisableServiceConfig(), // no look-up of TXT records
-		grpc.WithDisableRetry(),         // the job loop tries again itself
+		grpc.WithDisableServiceConfig(), // no look-up of TXT records, and so no retries: the job loop tries again itself
 		grpc.WithUnaryInterceptor(func(
-			ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption,
+			ctx context.Context, method string, request, reply any,
+			conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption,
 		) error {
 			return failed(call(ctx, method, request, reply, conn, o...), authorizer)
 		}),
 	}
-	if c.OverrideAuthority != "" {
-		options = append(options, grpc.WithAuthority(c.OverrideAuthority))
-	}
 	if authorizer != nil {
 		options = append(options, grpc.WithPerRPCCredentials(callCredentials{authorizer, c.Plaintext()}))
-	}
-	if c.Dial != nil {
-		options = append(options, grpc.WithContextDialer(c.Dial))
 	}
 	conn, err := grpc.NewClient("dns:///"+c.Address, options...)
 	if err != nil {

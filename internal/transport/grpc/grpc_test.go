@@ -42,17 +42,15 @@ func TestPortThatSpeaksNoGRPCIsQuestioned(t *testing.T) {
 	defer secure2.Close()
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	certtest.Write(t, ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
-	for _, test := range []struct{ scheme, url, want string }{
-		{transport.GRPC, plain.URL, "http:// for the REST API"},
-		{transport.GRPC, secure.URL, "grpcs:// is for one with TLS"},
-		{transport.GRPCS, secure.URL, "https:// is for the REST API"},
-		{transport.GRPCS, secure2.URL, "https:// is for the REST API"},
+	const want = "does the address fit the port? grpc:// is for gRPC, http:// for the REST API"
+	for _, test := range []struct{ scheme, url string }{
+		{transport.GRPC, plain.URL}, {transport.GRPC, secure.URL}, {transport.GRPCS, secure.URL}, {transport.GRPCS, secure2.URL},
 	} {
 		c, err := Dial(transport.Config{Scheme: test.scheme, Address: test.url[strings.LastIndex(test.url, "/")+1:], CACertPath: ca})
 		check.Must(t, err)
 		_, err = c.Topology(t.Context())
-		check.Fails(t, err, test.want)
-		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenant: job.DefaultTenant}, func([]job.Job) {}), test.want)
+		check.Fails(t, err, want)
+		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenant: job.DefaultTenant}, func([]job.Job) {}), want)
 		check.Must(t, c.Close())
 	}
 }

@@ -6,13 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -22,9 +21,7 @@ import (
 
 // Client implements [transport.Client].
 type Client struct {
-	base, host string // of the URLs, and to send
-	plaintext  bool
-	large      *semaphore.Weighted   // the turn of the one large answer that is read
+	base, host string                // of the URLs, and to send
 	authorizer *transport.Authorizer // nil where no call is authorized
 	http       *http.Transport
 }
@@ -40,7 +37,7 @@ func (c *Client) Close() error {
 // Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it passes on the jobs
 // that have arrived.
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
-	body := activation{
+	text, failed := c.call(ctx, http.MethodPost, "/jobs/activation", activation{
 		Type:           p.JobType,
 		Worker:         p.Worker,
 		Timeout:        p.Lock.Milliseconds(),
@@ -48,16 +45,12 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		FetchVariable:  p.Fetch,
 		RequestTimeout: p.Wait.Milliseconds(),
 		TenantIDs:      []string{p.Tenant},
-	}
-	var jobs []job.Job
-	err := c.send(ctx, http.MethodPost, "/jobs/activation", body, func(r io.Reader) (err error) {
-		jobs, err = readJobs(r, p.Max)
-		return err
-	})
+	}, plainJSON, `"jobs"`)
+	jobs, broken := readJobs(text, p.Max)
 	if len(jobs) > 0 {
 		received(jobs)
 	}
-	return err
+	return cmp.Or(failed, broken)
 }
 
 // Answer implements [transport.Client].
@@ -68,14 +61,12 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
 		path += "/completion"
 	case job.KindThrowError:
 		path += "/error"
-	case job.KindFail, job.KindRelease:
-		retries := a.Retries
-		if a.Kind == job.KindRelease {
-			retries = j.Retries
-		}
-		path, body.Retries = path+"/failure", &retries
+	case job.KindFail:
+		path, body.Retries = path+"/failure", &a.Retries
+	case job.KindRelease:
+		path, body.Retries = path+"/failure", &j.Retries
 	}
-	return c.send(ctx, http.MethodPost, path, body, nil)
+	return c.tell(ctx, http.MethodPost, path, body)
 }
 
 func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) }
@@ -83,14 +74,13 @@ func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) 
 // ExtendLock implements [transport.Client].
 func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
 	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
-	return c.send(ctx, http.MethodPatch, jobPath(j), change, nil)
+	return c.tell(ctx, http.MethodPatch, jobPath(j), change)
 }
 
 // Topology implements [transport.Client].
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
-	read := decode(&t, func() bool { return t.Partitions != nil })
-	if err := c.do(ctx, http.MethodGet, "/topology", content{}, read); err != nil {
+	if err := c.ask(ctx, http.MethodGet, "/topology", nil, `"partitionsCount"`, &t); err != nil {
 		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
 	}
 	return t.fromWire(), nil
@@ -99,19 +89,18 @@ func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 // Deploy implements [transport.Client].
 func (c *Client) Deploy(ctx context.Context, tenant string, resources []transport.Resource) ([]transport.Deployed, error) {
 	var body bytes.Buffer // whose writers do not fail
-	form := multipart.NewWriter(&body)
+	files := multipart.NewWriter(&body)
 	for _, r := range resources {
-		part, _ := form.CreateFormFile("resources", r.Name)
+		part, _ := files.CreateFormFile("resources", r.Name)
 		_, _ = part.Write(r.Content)
 	}
 	if tenant != "" {
-		_ = form.WriteField("tenantId", tenant)
+		_ = files.WriteField("tenantId", tenant)
 	}
-	_ = form.Close()
+	_ = files.Close()
 	var d deployment
-	sent := content{kind: form.FormDataContentType(), body: body.Bytes()}
-	read := decode(&d, func() bool { return d.Deployments != nil })
-	if err := c.do(ctx, http.MethodPost, "/deployments", sent, read); err != nil {
+	sent := form{files.FormDataContentType(), body.Bytes()}
+	if err := c.ask(ctx, http.MethodPost, "/deployments", sent, `"deployments"`, &d); err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
 	return d.fromWire(), nil
@@ -119,55 +108,45 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
-	var published struct {
-		Key json.RawMessage `json:"messageKey"`
-	}
-	read := decode(&published, func() bool { return published.Key != nil })
-	return c.send(ctx, http.MethodPost, "/messages/publication", m, read)
+	_, err := c.call(ctx, http.MethodPost, "/messages/publication", m, plainJSON, `"messageKey"`)
+	return err
 }
 
-// send makes a call with a body of JSON.
-func (c *Client) send(ctx context.Context, method, path string, body any, read func(io.Reader) error) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(body) != nil { // its text may repeat the variables
-		return status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
-	}
-	return c.do(ctx, method, path, content{kind: "application/json", body: b.Bytes()}, read)
+// Definition is one version of a process.
+type Definition struct {
+	Version int32
+	XML     []byte
 }
 
-// content is the body of a request, and the media type of its answer.
-type content struct {
-	kind   string // empty where there is no body
-	body   []byte
-	accept string // empty for JSON
-}
-
-// do makes a call. Its answer is read by read, or must be empty if that is nil.
-func (c *Client) do(ctx context.Context, method, path string, sent content, read func(io.Reader) error) error {
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(sent.body))
-	if err != nil {
-		return c.authorizer.Fail(codes.Internal, err.Error())
+// Definition returns the latest version of a process. Its error has the code NotFound where there is none that the credentials
+// may read. It needs 8.8, from which on the cluster keeps what is deployed in a database. That may be some seconds behind.
+func (c *Client) Definition(ctx context.Context, tenant, processID string) (d Definition, err error) {
+	var found struct {
+		Items []struct {
+			Key     string `json:"processDefinitionKey"`
+			Version int32  `json:"version"`
+			State   string `json:"state"` // since 8.10
+		} `json:"items"`
 	}
-	request.Host = c.host
-	request.Header.Set("User-Agent", "analyze-retry")
-	sent.accept = cmp.Or(sent.accept, "application/json")
-	request.Header.Set("Accept", sent.accept+", application/problem+json")
-	if sent.kind != "" {
-		request.Header.Set("Content-Type", sent.kind)
+	filter := map[string]string{"processDefinitionId": processID}
+	if tenant != "" {
+		filter["tenantId"] = tenant
 	}
-	if c.authorizer != nil {
-		authorization, err := c.authorizer.Header(ctx)
-		if err != nil {
-			return err
+	search := map[string]any{
+		"filter": filter,
+		"sort":   []map[string]string{{"field": "version", "order": "DESC"}},
+		"page":   map[string]int{"limit": 50}, // enough to find one that is not deleted
+	}
+	if err := c.ask(ctx, http.MethodPost, "/process-definitions/search", search, `"items"`, &found); err != nil {
+		return d, fmt.Errorf("search for the process %s: %w", processID, err)
+	}
+	for _, item := range found.Items {
+		if item.State != "DELETED" {
+			d.Version = item.Version
+			path := "/process-definitions/" + url.PathEscape(item.Key) + "/xml"
+			d.XML, err = c.call(ctx, http.MethodGet, path, nil, "text/xml", "")
+			return d, err
 		}
-		request.Header.Set("Authorization", authorization)
 	}
-	response, err := c.http.RoundTrip(request) // follows no redirect, which would carry the credentials elsewhere
-	if err != nil {
-		return c.broken(ctx, err)
-	}
-	defer response.Body.Close()
-	return c.result(ctx, response, sent.accept, read)
+	return d, status.Errorf(codes.NotFound, "there is no process %s that these credentials may read", processID)
 }
