@@ -25,29 +25,31 @@ const (
 	tokenLife = 5 * time.Minute
 )
 
-// Authorizer supplies the authorization of every call. It keeps a token in memory only and requests the next one when four
-// fifths of its life are over, once for all calls. The caching sources of x/oauth2 do not fit: all calls would wait for an
-// authorization server that hangs, beyond their contexts and although the token still holds. It is safe for concurrent use,
-// and made by [Config.Authorizer].
+// Authorizer supplies the authorization of every call, and makes its errors. It keeps a token in memory only,
+// and requests the next one once for all calls, when four fifths of its life are over. (With the caching
+// sources of x/oauth2 every call would wait for an authorization server that hangs, beyond its context,
+// though the token still holds.) It is safe for concurrent use, and made by [Config.Authorizer].
 type Authorizer struct {
-	source  clientcredentials.Config
-	http    *http.Client // nil for a user and password
-	request singleflight.Group
+	plaintext bool
+	source    clientcredentials.Config
+	http      *http.Client // nil where no token is required
+	requests  singleflight.Group
 
 	mu        sync.Mutex
-	header    string
-	secrets   []string  // that no error repeats
-	expires   time.Time // when the header does
-	requested time.Time // when a token was last answered or not
-	next      time.Time // when to request one again
-	failed    error     // why the last request brought none
+	headers   map[string]string // of the calls; not changed
+	secrets   []string          // that no error repeats
+	expires   time.Time         // when the token does
+	requested time.Time         // when the last request was answered, or failed
+	next      time.Time         // when to make another one
+	failed    error             // why the last one brought no token
 }
 
-// Authorizer returns what authorizes the calls, nil where nothing does.
+// Authorizer returns what authorizes the calls.
 func (c Config) Authorizer() *Authorizer {
+	a := &Authorizer{plaintext: c.Plaintext()}
 	switch {
 	case c.OAuth != nil:
-		a := &Authorizer{source: *c.OAuth, secrets: []string{c.OAuth.ClientSecret}}
+		a.source, a.secrets = *c.OAuth, []string{c.OAuth.ClientSecret}
 		a.source.AuthStyle = oauth2.AuthStyleInParams // to find it out, each failure would be two requests
 		a.http = &http.Client{
 			Timeout:   tokenTimeout,
@@ -55,47 +57,57 @@ func (c Config) Authorizer() *Authorizer {
 			// A redirect would carry the secret to another place.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-		return a
 	case c.User != "":
 		login := base64.StdEncoding.EncodeToString([]byte(c.User + ":" + c.Password))
-		return &Authorizer{header: "Basic " + login, secrets: []string{c.Password, login}}
+		a.headers, a.secrets = authorization("Basic "+login), []string{c.Password, login}
 	}
-	return nil
+	return a
 }
 
-// Header returns the value of a call's Authorization header. Its error has the code Unauthenticated.
-func (a *Authorizer) Header(ctx context.Context) (string, error) {
+func authorization(value string) map[string]string { return map[string]string{"authorization": value} }
+
+// RequireTransportSecurity implements [credentials.PerRPCCredentials]: gRPC itself refuses plaintext where
+// TLS was configured.
+func (a *Authorizer) RequireTransportSecurity() bool { return !a.plaintext }
+
+// GetRequestMetadata implements [credentials.PerRPCCredentials] and returns the headers that authorize a call
+// by either protocol. Its error has the code Unauthenticated.
+func (a *Authorizer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	if a.http == nil {
-		return a.header, nil
+		return a.headers, nil
 	}
 	a.mu.Lock()
 	now := time.Now()
-	header, holds, failed := a.header, now.Before(a.expires), a.failed
+	headers, holds, failed := a.headers, now.Before(a.expires), a.failed
 	var renewal <-chan singleflight.Result
 	if !now.Before(a.next) {
-		renewal = a.request.DoChan("", a.renew)
+		renewal = a.requests.DoChan("", a.renew)
 	}
 	a.mu.Unlock()
 	switch {
 	case holds: // no call waits for the next token
-		return header, nil
+		return headers, nil
 	case renewal == nil:
-		return "", failed
+		return nil, failed
 	}
 	select {
 	case renewed := <-renewal:
-		return renewed.Val.(string), renewed.Err
+		return renewed.Val.(map[string]string), renewed.Err
 	case <-ctx.Done():
-		return "", status.Error(codes.Unauthenticated, "no token: the authorization server has not answered yet")
+		return nil, status.Error(codes.Unauthenticated, "no token: no answer of the authorization server yet")
 	}
 }
 
-// renew requests a token and returns the header with it.
+// unfit reports whether a header cannot carry a character.
+func unfit(r rune) bool { return r <= ' ' || r > '~' }
+
+// renew requests a token and returns the headers with it.
 func (a *Authorizer) renew() (any, error) {
 	fresh, err := a.source.Token(context.WithValue(context.Background(), oauth2.HTTPClient, a.http))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok { // its text holds the whole answer
-		err = fmt.Errorf("the authorization server answered %d, %q", refused.Response.StatusCode, refused.ErrorCode)
-	} else if err == nil && strings.ContainsFunc(fresh.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		code := refused.Response.StatusCode
+		err = fmt.Errorf("the authorization server answered %d, %q", code, refused.ErrorCode)
+	} else if err == nil && strings.ContainsFunc(fresh.AccessToken, unfit) {
 		err = errors.New("the authorization server's token fits into no header")
 	}
 	if err != nil {
@@ -106,13 +118,14 @@ func (a *Authorizer) renew() (any, error) {
 	a.requested = time.Now()
 	a.next, a.failed = a.requested.Add(tokenPause), err
 	if err != nil {
-		return "", err
+		return map[string]string(nil), err
 	}
 	life := tokenLife
 	if !fresh.Expiry.IsZero() {
-		life = max(fresh.Expiry.Sub(a.requested), tokenPause) // a token that has no life is tried all the same
+		life = max(fresh.Expiry.Sub(a.requested), tokenPause) // one that has none is tried all the same
 	}
-	a.header, a.secrets = "Bearer "+fresh.AccessToken, []string{a.source.ClientSecret, fresh.AccessToken}
+	a.headers = authorization("Bearer " + fresh.AccessToken)
+	a.secrets = []string{a.source.ClientSecret, fresh.AccessToken}
 	a.expires, a.next = a.requested.Add(life), a.requested.Add(max(life*4/5, tokenPause))
-	return a.header, nil
+	return a.headers, nil
 }

@@ -28,9 +28,15 @@ func tokensOf(i *enginetest.Issuer) *Authorizer {
 	}}.Authorizer()
 }
 
+// headerOf returns what authorizes a call.
+func headerOf(ctx context.Context, tokens *Authorizer) (string, error) {
+	headers, err := tokens.GetRequestMetadata(ctx)
+	return headers["authorization"], err
+}
+
 func wantToken(t *testing.T, tokens *Authorizer, want string) {
 	t.Helper()
-	if token, err := tokens.Header(t.Context()); token != "Bearer "+want || err != nil {
+	if token, err := headerOf(t.Context(), tokens); token != "Bearer "+want || err != nil {
 		t.Errorf("token is %q, error is %v; want %q", token, err, want)
 	}
 }
@@ -45,7 +51,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 		tokens := tokensOf(i)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := tokens.Header(ended); status.Code(err) != codes.Unauthenticated {
+		if _, err := headerOf(ended, tokens); status.Code(err) != codes.Unauthenticated {
 			t.Errorf("error is %v", err)
 		}
 		var calls sync.WaitGroup
@@ -63,7 +69,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 
 func TestExpiredTokenIsReplacedAndNeverSentEmpty(t *testing.T) {
 	tokens := tokensOf(enginetest.NewIssuer(enginetest.Issues(time.Hour)))
-	tokens.header, tokens.requested, tokens.expires = "old", time.Now(), time.Now().Add(-time.Millisecond)
+	tokens.headers, tokens.requested, tokens.expires = authorization("old"), time.Now(), time.Now().Add(-time.Millisecond)
 	wantToken(t, tokens, "token-1")
 }
 
@@ -131,7 +137,7 @@ func TestTheLifeOfAToken(t *testing.T) {
 					if call > 0 {
 						<-time.After(test.step)
 					}
-					_, err = tokens.Header(t.Context())
+					_, err = headerOf(t.Context(), tokens)
 					synctest.Wait()
 					if test.reject {
 						_ = tokens.Fail(codes.Unauthenticated, "")
@@ -155,7 +161,7 @@ func TestTokenThatNoHeaderCarriesCountsAsNone(t *testing.T) {
 				return enginetest.Issues(time.Hour)(w, r, n)
 			})
 			tokens := tokensOf(i)
-			if token, err := tokens.Header(t.Context()); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), "TOK") {
+			if token, err := headerOf(t.Context(), tokens); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), "TOK") {
 				t.Errorf("%s: token %q, error %v", odd, token, err)
 			}
 			<-time.After(tokenPause)
@@ -182,7 +188,7 @@ func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			_, err := tokensOf(enginetest.NewIssuer(answer)).Header(t.Context())
+			_, err := headerOf(t.Context(), tokensOf(enginetest.NewIssuer(answer)))
 			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v, want %q", err, want)
 			}

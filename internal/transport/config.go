@@ -21,21 +21,22 @@ const (
 	HTTPS = "https" // REST over TLS
 )
 
-// Config configures the connection to a cluster. Its errors name the settings by the environment variables. Whether
-// credentials may go over plaintext is checked with the settings.
+// Config configures the connection to a cluster. Its errors name the settings by the environment variables.
+// Whether credentials may go over plaintext is checked with the settings.
 type Config struct {
-	// Scheme is one of the schemes above, Address the gateway's host:port (ZEEBE_ADDRESS). Path comes before the paths of
-	// the REST API, for a gateway that is not at the root of its host; without a slash at its end.
+	// Scheme is one of the schemes above, Address the gateway's host:port. Path comes before the paths of the
+	// REST API, for a gateway that is not at the root of its host; without a slash at its end.
 	Scheme, Address, Path string
-	// CACertPath is a PEM file of the authorities to trust; empty for those of the system (ZEEBE_CA_CERTIFICATE_PATH).
+	// CACertPath is a PEM file of the authorities to trust; empty for those of the system.
 	CACertPath string
-	// ClientCertPath and ClientKeyPath are PEM files of the certificate to show to the gateway, or to the proxy in front
-	// of it (ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH). Both or neither.
+	// ClientCertPath and ClientKeyPath are PEM files of the certificate to show to the gateway, or to the
+	// proxy in front of it. Both or neither.
 	ClientCertPath, ClientKeyPath string
-	// OverrideAuthority is the host name to send and to find in the gateway's certificate, if it is not that of the
-	// address (ZEEBE_OVERRIDE_AUTHORITY).
+	// OverrideAuthority is the host name to send and to find in the gateway's certificate, if it is not that
+	// of the address.
 	OverrideAuthority string
-	// OAuth is nil if the gateway requires no token, User and Password are empty if it does not require those.
+	// OAuth is nil if the gateway requires no token, User and Password are empty if it does not require
+	// those.
 	OAuth          *clientcredentials.Config
 	User, Password string
 	// TokenHTTP sends the requests for tokens; nil for [http.DefaultTransport].
@@ -47,8 +48,8 @@ type Config struct {
 // Plaintext reports whether the connection is without TLS.
 func (c Config) Plaintext() bool { return c.Scheme == GRPC || c.Scheme == HTTP }
 
-// TLS returns the configuration for TLS 1.2 or newer, nil for a connection in plaintext. Its error names every fault of the
-// configuration, one a line.
+// TLS returns the configuration for TLS 1.2 or newer, nil for a connection in plaintext. Its error names
+// every fault of the configuration, one a line.
 func (c Config) TLS() (config *tls.Config, faults error) {
 	if c.Plaintext() {
 		return nil, nil
@@ -63,9 +64,9 @@ func (c Config) TLS() (config *tls.Config, faults error) {
 	if c.ClientCertPath != "" || c.ClientKeyPath != "" {
 		pair, err := tls.LoadX509KeyPair(c.ClientCertPath, c.ClientKeyPath)
 		if err != nil {
-			faults = errors.Join(faults, fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err))
+			err = fmt.Errorf("ZEEBE_CLIENT_CERTIFICATE_PATH, ZEEBE_CLIENT_KEY_PATH: %w", err)
 		}
-		config.Certificates = []tls.Certificate{pair}
+		config.Certificates, faults = []tls.Certificate{pair}, errors.Join(faults, err)
 	}
 	return config, faults
 }

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Code returns the status code of a call's error as one of those that gRPC defines: what a gateway makes up beyond them is
-// Unknown, so that logs and metrics keep to a closed set.
+// Code returns the status code of a call's error as one of those that gRPC defines: what a gateway makes up
+// beyond them is Unknown, so that logs and metrics keep to a closed set.
 func Code(err error) codes.Code {
 	if code := status.Code(err); code <= codes.Unauthenticated {
 		return code
@@ -20,32 +20,31 @@ func Code(err error) codes.Code {
 // maxText is how many bytes of a gateway's text are kept, which goes into the log.
 const maxText = 300
 
-// mismatch matches what the libraries of both protocols say of a port that speaks another one, and what rest does.
-var mismatch = regexp.MustCompile(`server preface|ALPN|application protocol|unexpected HTTP status|TLS handshake|` +
-	`HTTP response to HTTPS|malformed HTTP|unexpected EOF|Camunda's REST API`)
+// mismatch matches how both protocols complain about a port that speaks another one.
+var mismatch = regexp.MustCompile(`server preface|ALPN|application protocol|unexpected HTTP status|` +
+	`TLS handshake|malformed HTTP|unexpected EOF|Camunda's REST API`)
 
-// schemes is added where one does not fit, as it seems.
-const schemes = "; does the address fit the port? grpc:// is for gRPC, http:// for the REST API, grpcs:// and https:// for TLS"
+const hint = "; does the address fit the port? " +
+	"grpc:// is for gRPC, http:// for the REST API, grpcs:// and https:// for TLS"
 
-// Fail returns the error of a call that failed with this code, for the log: the text is without the credentials, which a
-// gateway or a proxy may repeat, and cut. The token is replaced that the gateway refuses. It may be called on nil.
+// Fail returns the error of a call that failed with this code, for the log: the text is without the
+// credentials, which a gateway or a proxy may repeat, and cut. The token is replaced that the gateway
+// refuses.
 func (a *Authorizer) Fail(code codes.Code, text string) error {
-	if a != nil {
-		a.mu.Lock()
-		for _, secret := range a.secrets {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-		if code == codes.Unauthenticated {
-			a.next = a.requested.Add(tokenPause)
-		}
-		a.mu.Unlock()
+	a.mu.Lock()
+	for _, secret := range a.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
-	hint := ""
-	if mismatch.MatchString(text) {
-		hint = schemes
+	if code == codes.Unauthenticated {
+		a.next = a.requested.Add(tokenPause)
 	}
+	a.mu.Unlock()
+	mismatched := mismatch.MatchString(text)
 	if len(text) > maxText {
 		text = text[:maxText] + "..."
 	}
-	return status.Error(code, strings.ToValidUTF8(text+hint, "\uFFFD"))
+	if mismatched {
+		text += hint
+	}
+	return status.Error(code, strings.ToValidUTF8(text, "\uFFFD"))
 }

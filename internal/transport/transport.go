@@ -1,5 +1,6 @@
-// Package transport is the door to a Camunda 8 cluster: what the worker needs of one, whichever protocol carries it. The
-// protocols are internal/transport/grpc and internal/transport/rest; what they share, credentials and TLS, is here.
+// Package transport is the door to a Camunda 8 cluster: what the worker needs of one, whichever protocol
+// carries it. The protocols are internal/transport/grpc and internal/transport/rest; what they share,
+// credentials and TLS, is here.
 package transport
 
 import (
@@ -16,37 +17,38 @@ import (
 	"hospital.example/analyze-retry/internal/outage"
 )
 
-// MaxAnswer is the size in bytes up to which an answer is read. It is twice what a gateway sends by default, because a batch
-// that is refused here stays locked unnoticed, and no more, because it is held in memory.
+// MaxAnswer is the size in bytes up to which an answer is read. It is twice what a gateway sends by default,
+// because a batch that is refused here stays locked unnoticed, and no more, because it is held in memory.
 const MaxAnswer = 8 << 20
 
 // Client is a connection to a cluster. It is safe for concurrent use.
 //
-// The errors of every protocol carry one of gRPC's status codes, see [status.Code], because Zeebe's own errors are defined
-// by them: NotFound for a job that is not there any more, ResourceExhausted for a broker that is too busy and has done
-// nothing, and so on.
+// The errors of every protocol carry one of gRPC's status codes, see [Code], because Zeebe's own errors are
+// defined by them: NotFound for a job that is not there any more, ResourceExhausted for a broker that is too
+// busy and has done nothing, and so on.
 type Client interface {
-	// Activate polls once for jobs and passes them on as they come, also those of a poll that fails later. It returns when the
-	// poll is over. What it passes on is what the gateway sent: it may be other jobs than those asked for.
+	// Activate polls once for jobs and passes them on as they come, also those of a poll that fails later. It
+	// returns when the poll is over. What it passes on is what the gateway sent: it may be other jobs than
+	// those asked for.
 	Activate(ctx context.Context, p Poll, received func([]job.Job)) error
 	// Answer sends the answer of a job once.
 	Answer(ctx context.Context, j job.Job, a job.Answer) error
-	// ExtendLock makes the lock of a job last this long from now, whichever worker holds it. It fails where no worker holds
-	// the job.
+	// ExtendLock makes the lock of a job last this long from now, whichever worker holds it. It fails where
+	// no worker holds the job.
 	ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error
 	// Topology returns the state of the cluster.
 	Topology(ctx context.Context) (Topology, error)
 	// Deploy deploys resources together, all of them or none, for a tenant.
 	Deploy(ctx context.Context, tenant string, resources []Resource) ([]Deployed, error)
-	// PublishMessage delivers a message to the process instances that wait for it at this moment; if none does, it is lost
-	// without an error.
+	// PublishMessage delivers a message to the process instances that wait for it at this moment; if none
+	// does, it is lost without an error.
 	PublishMessage(ctx context.Context, m Message) error
 	// Close ends the connection, when all calls are over.
 	Close() error
 }
 
-// ErrLost is among the errors of a poll for which the gateway has locked jobs that it cannot deliver, because a variable of
-// one is nested too deep. A gateway may also leave such a poll without an answer.
+// ErrLost is among the errors of a poll for which the gateway has locked jobs that it cannot deliver, because
+// a variable of one is nested too deep. A gateway may also leave such a poll without an answer.
 var ErrLost = errors.New("the gateway cannot deliver the jobs of this poll")
 
 // Poll requests jobs.
@@ -69,7 +71,7 @@ type Poll struct {
 type Topology struct {
 	// Version is that of the gateway, for example 8.9.3; empty where it does not name one.
 	Version string
-	// Partitions is how many partitions the cluster is set up with, Led how many of them have a healthy leader.
+	// Partitions is how many partitions the cluster is set up with, Led how many have a healthy leader.
 	Partitions, Led int
 }
 
@@ -107,13 +109,10 @@ type Message struct {
 	Tenant string `json:"tenantId,omitempty"`
 }
 
-// publishBackoff paces a message to a busy gateway.
-var publishBackoff = outage.Backoff{Min: 10 * time.Millisecond, Max: time.Second}
-
-// Publish publishes a message. It tries again until ctx ends while the gateway is too busy, and after no other failure,
-// because the message may have been delivered.
+// Publish publishes a message. It tries again until ctx ends while the gateway is too busy, and after no
+// other failure, because the message may have been delivered.
 func Publish(ctx context.Context, c Client, m Message) error {
-	backoff := publishBackoff
+	backoff := outage.Backoff{Min: 10 * time.Millisecond, Max: time.Second}
 	for {
 		err := c.PublishMessage(ctx, m)
 		if err == nil {

@@ -18,7 +18,7 @@ import (
 type Client struct {
 	conn       *grpc.ClientConn
 	gateway    pb.GatewayClient
-	authorizer *transport.Authorizer // nil where no call is authorized
+	authorizer *transport.Authorizer
 }
 
 var _ transport.Client = (*Client)(nil)
@@ -81,16 +81,22 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error
 			JobKey: j.Key, ErrorCode: a.Code, ErrorMessage: a.Message, Variables: a.Variables,
 		})
 	case job.KindFail:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: a.Retries, ErrorMessage: a.Message})
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
+			JobKey: j.Key, Retries: a.Retries, ErrorMessage: a.Message,
+		})
 	case job.KindRelease:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message})
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
+			JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message,
+		})
 	}
 	return err
 }
 
 // ExtendLock implements [transport.Client].
 func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
-	_, err := c.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{JobKey: j.Key, Timeout: lock.Milliseconds()})
+	_, err := c.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{
+		JobKey: j.Key, Timeout: lock.Milliseconds(),
+	})
 	return err
 }
 
@@ -116,7 +122,9 @@ func fromTopology(r *pb.TopologyResponse) transport.Topology {
 }
 
 // Deploy implements [transport.Client].
-func (c *Client) Deploy(ctx context.Context, tenant string, resources []transport.Resource) ([]transport.Deployed, error) {
+func (c *Client) Deploy(
+	ctx context.Context, tenant string, resources []transport.Resource,
+) (deployed []transport.Deployed, err error) {
 	request := &pb.DeployResourceRequest{TenantId: tenant}
 	for _, r := range resources {
 		request.Resources = append(request.Resources, &pb.Resource{Name: r.Name, Content: r.Content})
@@ -125,11 +133,13 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 	if err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
-	var deployed []transport.Deployed
 	for _, d := range r.Deployments {
 		if p := d.GetProcess(); p != nil {
 			deployed = append(deployed, transport.Deployed{
-				ID: p.BpmnProcessId, Resource: p.ResourceName, Version: p.Version, Key: p.ProcessDefinitionKey,
+				ID:       p.BpmnProcessId,
+				Resource: p.ResourceName,
+				Version:  p.Version,
+				Key:      p.ProcessDefinitionKey,
 			})
 		}
 		if f := d.GetForm(); f != nil {

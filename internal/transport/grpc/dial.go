@@ -18,17 +18,15 @@ import (
 )
 
 const (
-	// The gateway cuts connections that ping it more often than every 30 seconds; the rest is for pings that travel
-	// at different speeds. The polls, which end every few seconds, notice a dead connection sooner.
-	keepAlive        = 35 * time.Second
-	keepAliveTimeout = 10 * time.Second
-
+	// The gateway cuts connections that ping it more often than every 30 seconds; the rest is for pings that
+	// travel at different speeds. The polls, which end every few seconds, notice a dead connection sooner.
+	keepAlive = 35 * time.Second
 	// A gateway that is back is noticed within reconnectMax. The library's own limit is two minutes.
-	reconnectMin, reconnectMax = 50 * time.Millisecond, 5 * time.Second
+	reconnectMax = 5 * time.Second
 )
 
-// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its error names
-// everything that is wrong with the configuration, one fault a line.
+// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its
+// error names everything that is wrong with the configuration, one fault a line.
 func Dial(c transport.Config) (*Client, error) {
 	config, err := c.TLS()
 	if err != nil {
@@ -38,29 +36,25 @@ func Dial(c transport.Config) (*Client, error) {
 	if config != nil {
 		security = credentials.NewTLS(config)
 	}
+	reconnect := backoff.DefaultConfig
+	reconnect.MaxDelay = reconnectMax
 	authorizer := c.Authorizer()
-	options := []grpc.DialOption{
+	conn, err := grpc.NewClient("dns:///"+c.Address,
 		grpc.WithTransportCredentials(security),
+		grpc.WithPerRPCCredentials(authorizer),
 		grpc.WithAuthority(c.OverrideAuthority),
 		grpc.WithContextDialer(c.Dial),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: keepAliveTimeout}),
-		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: reconnectMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: reconnectMax},
-			MinConnectTimeout: reconnectMax,
-		}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: 10 * time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: reconnectMax}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(transport.MaxAnswer)),
-		grpc.WithDisableServiceConfig(), // no look-up of TXT records, and so no retries: the job loop tries again itself
+		grpc.WithDisableServiceConfig(), // no look-up of TXT records, and no tries but the job loop's
 		grpc.WithUnaryInterceptor(func(
 			ctx context.Context, method string, request, reply any,
 			conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption,
 		) error {
 			return failed(call(ctx, method, request, reply, conn, o...), authorizer)
 		}),
-	}
-	if authorizer != nil {
-		options = append(options, grpc.WithPerRPCCredentials(callCredentials{authorizer, c.Plaintext()}))
-	}
-	conn, err := grpc.NewClient("dns:///"+c.Address, options...)
+	)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
 	}
@@ -73,22 +67,4 @@ func failed(err error, a *transport.Authorizer) error {
 		return nil
 	}
 	return a.Fail(status.Code(err), status.Convert(err).Message())
-}
-
-// callCredentials authorize every call. plaintext is what the configuration has consented to.
-type callCredentials struct {
-	authorizer *transport.Authorizer
-	plaintext  bool
-}
-
-// RequireTransportSecurity implements [credentials.PerRPCCredentials]: gRPC itself refuses plaintext where TLS was configured.
-func (c callCredentials) RequireTransportSecurity() bool { return !c.plaintext }
-
-// GetRequestMetadata implements [credentials.PerRPCCredentials].
-func (c callCredentials) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
-	header, err := c.authorizer.Header(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"authorization": header}, nil
 }

@@ -2,13 +2,11 @@ package rest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 
 	"google.golang.org/grpc/codes"
@@ -17,26 +15,15 @@ import (
 	"hospital.example/analyze-retry/internal/transport"
 )
 
-const (
-	plainJSON   = "application/json"
-	problemJSON = "application/problem+json"
-)
-
 // form is a body by its media type; other values are sent as JSON.
 type form struct {
 	kind    string
 	content []byte
 }
 
-// tell makes a call that is answered by nothing.
-func (c *Client) tell(ctx context.Context, method, path string, body any) error {
-	_, err := c.call(ctx, method, path, body, "", "")
-	return err
-}
-
 // ask makes a call and reads its answer, JSON that holds this text.
 func (c *Client) ask(ctx context.Context, method, path string, body any, holds string, answer any) error {
-	text, err := c.call(ctx, method, path, body, plainJSON, holds)
+	text, err := c.call(ctx, method, path, body, holds)
 	if err == nil && json.Unmarshal(text, answer) != nil {
 		return errBroken
 	}
@@ -44,52 +31,55 @@ func (c *Client) ask(ctx context.Context, method, path string, body any, holds s
 }
 
 // errBroken does not say where: the text may repeat what the answer holds.
-var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Internal, "the answer is broken JSON"))
+var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Internal, "broken JSON"))
 
-// call makes a call and returns its answer, which is of this media type and holds this text, or is nothing if kind is empty.
-// Of an answer that breaks off it returns what has come.
-func (c *Client) call(ctx context.Context, method, path string, body any, kind, holds string) (text []byte, err error) {
+// call makes a call and returns its answer, which holds this text; with an empty one it is to be nothing. Of
+// an answer that breaks off it returns what has come.
+func (c *Client) call(ctx context.Context, method, path string, body any, holds string) ([]byte, error) {
 	sent, ready := body.(form)
 	if !ready && body != nil {
-		sent.kind = plainJSON
-		if sent.content, err = json.Marshal(body); err != nil { // which may repeat the variables
+		text, err := json.Marshal(body)
+		if err != nil { // which may repeat the variables
 			return nil, status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
 		}
+		sent = form{"application/json", text}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(sent.content))
 	if err != nil {
 		return nil, err
 	}
 	request.Host = c.host
-	request.Header.Set("Accept", cmp.Or(kind, plainJSON)+", "+problemJSON)
+	request.Header.Set("Accept", "application/json, text/xml, application/problem+json")
 	if sent.kind != "" {
 		request.Header.Set("Content-Type", sent.kind)
 	}
-	if c.authorizer != nil {
-		authorization, err := c.authorizer.Header(ctx)
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Authorization", authorization)
+	headers, err := c.authorizer.GetRequestMetadata(ctx)
+	if err != nil {
+		return nil, err
 	}
-	response, err := c.http.RoundTrip(request) // follows no redirect, which would carry the credentials elsewhere
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	response, err := c.http.RoundTrip(request) // follows no redirect, which would carry credentials elsewhere
 	if err != nil {
 		return nil, c.broken(ctx, err)
 	}
 	defer response.Body.Close()
-	text, err = io.ReadAll(http.MaxBytesReader(nil, response.Body, transport.MaxAnswer))
+	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, transport.MaxAnswer))
 	if large, is := errors.AsType[*http.MaxBytesError](err); is {
 		return nil, status.Errorf(codes.ResourceExhausted, "the answer is larger than %d bytes", large.Limit)
 	}
 	if err != nil {
 		return text, c.broken(ctx, err)
 	}
-	found, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if response.StatusCode == http.StatusNoContent && kind == "" ||
-		response.StatusCode == http.StatusOK && kind != "" && found == kind && bytes.Contains(text, []byte(holds)) {
-		return text, nil
+	want := http.StatusOK
+	if holds == "" {
+		want = http.StatusNoContent
 	}
-	return nil, c.refusal(response, text)
+	if response.StatusCode != want || !bytes.Contains(text, []byte(holds)) {
+		return nil, c.refusal(response, text)
+	}
+	return text, nil
 }
 
 // broken returns the error of a call that a connection did not carry, or not to its end.
@@ -100,8 +90,8 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	return c.authorizer.Fail(codes.Unavailable, err.Error())
 }
 
-// What a row of answerCodes asks of an answer's title. Those of Camunda's own errors are names; Spring's, for example that of
-// a path that is not there, are words ("Not Found").
+// What a row of answerCodes asks of an answer's title. Those of Camunda's own errors are names; Spring's, for
+// example that of a path that is not there, are words ("Not Found").
 const (
 	whatever = ""  // it may be a page of a proxy
 	aProblem = "*" // it has one
@@ -114,7 +104,7 @@ var answerCodes = []struct {
 	code   codes.Code
 }{
 	{400, aProblem, codes.InvalidArgument},
-	{401, "UNAUTHORIZED", codes.PermissionDenied}, // of a tenant; credentials that are refused are "Unauthorized"
+	{401, "UNAUTHORIZED", codes.PermissionDenied}, // of a tenant; of refused credentials it is "Unauthorized"
 	{401, whatever, codes.Unauthenticated},
 	{403, whatever, codes.PermissionDenied},
 	{404, "NOT_FOUND", codes.NotFound},
@@ -131,8 +121,9 @@ var answerCodes = []struct {
 	{504, whatever, codes.DeadlineExceeded},
 }
 
-// refusal returns the error of a call that was not answered with its result. What is none of the API's answers, but one of a
-// proxy, a firewall or another program, must not be taken for the cluster's word on a job.
+// refusal returns the error of a call that was not answered with its result. What is none of the API's
+// answers, but one of a proxy, a firewall or another program, must not be taken for the cluster's word on a
+// job.
 func (c *Client) refusal(response *http.Response, text []byte) error {
 	var problem struct{ Title, Detail string } // RFC 9457
 	_ = json.Unmarshal(text, &problem)         // what is none has no title
@@ -141,16 +132,18 @@ func (c *Client) refusal(response *http.Response, text []byte) error {
 		answer += ", " + problem.Title + ": " + problem.Detail
 	}
 	for _, row := range answerCodes {
-		fits := row.title == problem.Title || row.title == whatever || row.title == aProblem && problem.Title != ""
+		fits := row.title == problem.Title || row.title == whatever ||
+			row.title == aProblem && problem.Title != ""
 		if row.status != response.StatusCode || !fits {
 			continue
 		}
 		err := c.authorizer.Fail(row.code, answer)
-		if problem.Title == "Internal Server Error" { // Spring's, which could not write the jobs; Camunda's is INTERNAL
+		if problem.Title == "Internal Server Error" { // Spring's, not Camunda's: it could not write the jobs
 			err = fmt.Errorf("%w: %w", transport.ErrLost, err)
 		}
 		return err
 	}
-	return c.authorizer.Fail(codes.Unavailable, fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
-		c.base, answer, response.Header.Get("Content-Type")))
+	answer = fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
+		c.base, answer, response.Header.Get("Content-Type"))
+	return c.authorizer.Fail(codes.Unavailable, answer)
 }

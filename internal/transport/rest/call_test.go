@@ -25,7 +25,11 @@ import (
 	"hospital.example/analyze-retry/internal/transport"
 )
 
-const html = "text/html; charset=utf-8"
+const (
+	plainJSON   = "application/json"
+	problemJSON = "application/problem+json"
+	html        = "text/html; charset=utf-8"
+)
 
 func TestCodeFollowsStatusAndTitle(t *testing.T) {
 	for _, test := range []struct {

@@ -21,8 +21,8 @@ import (
 
 // Client implements [transport.Client].
 type Client struct {
-	base, host string                // of the URLs, and to send
-	authorizer *transport.Authorizer // nil where no call is authorized
+	base, host string // of the URLs, and to send
+	authorizer *transport.Authorizer
 	http       *http.Transport
 }
 
@@ -34,8 +34,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it passes on the jobs
-// that have arrived.
+// Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it
+// passes on the jobs that have arrived.
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
 	text, failed := c.call(ctx, http.MethodPost, "/jobs/activation", activation{
 		Type:           p.JobType,
@@ -45,7 +45,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		FetchVariable:  p.Fetch,
 		RequestTimeout: p.Wait.Milliseconds(),
 		TenantIDs:      []string{p.Tenant},
-	}, plainJSON, `"jobs"`)
+	}, `"jobs"`)
 	jobs, broken := readJobs(text, p.Max)
 	if len(jobs) > 0 {
 		received(jobs)
@@ -55,18 +55,20 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 
 // Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
-	path, body := jobPath(j), answer{Code: a.Code, Message: a.Message, Variables: json.RawMessage(a.Variables)}
+	command := "/failure"
+	body := answer{Code: a.Code, Message: a.Message, Variables: json.RawMessage(a.Variables)}
 	switch a.Kind {
 	case job.KindComplete:
-		path += "/completion"
+		command = "/completion"
 	case job.KindThrowError:
-		path += "/error"
+		command = "/error"
 	case job.KindFail:
-		path, body.Retries = path+"/failure", &a.Retries
+		body.Retries = &a.Retries
 	case job.KindRelease:
-		path, body.Retries = path+"/failure", &j.Retries
+		body.Retries = &j.Retries
 	}
-	return c.tell(ctx, http.MethodPost, path, body)
+	_, err := c.call(ctx, http.MethodPost, jobPath(j)+command, body, "")
+	return err
 }
 
 func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) }
@@ -74,7 +76,8 @@ func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) 
 // ExtendLock implements [transport.Client].
 func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
 	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
-	return c.tell(ctx, http.MethodPatch, jobPath(j), change)
+	_, err := c.call(ctx, http.MethodPatch, jobPath(j), change, "")
+	return err
 }
 
 // Topology implements [transport.Client].
@@ -87,7 +90,9 @@ func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 }
 
 // Deploy implements [transport.Client].
-func (c *Client) Deploy(ctx context.Context, tenant string, resources []transport.Resource) ([]transport.Deployed, error) {
+func (c *Client) Deploy(
+	ctx context.Context, tenant string, resources []transport.Resource,
+) (deployed []transport.Deployed, err error) {
 	var body bytes.Buffer // whose writers do not fail
 	files := multipart.NewWriter(&body)
 	for _, r := range resources {
@@ -100,7 +105,7 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 	_ = files.Close()
 	var d deployment
 	sent := form{files.FormDataContentType(), body.Bytes()}
-	if err := c.ask(ctx, http.MethodPost, "/deployments", sent, `"deployments"`, &d); err != nil {
+	if err = c.ask(ctx, http.MethodPost, "/deployments", sent, `"deployments"`, &d); err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
 	return d.fromWire(), nil
@@ -108,7 +113,7 @@ func (c *Client) Deploy(ctx context.Context, tenant string, resources []transpor
 
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
-	_, err := c.call(ctx, http.MethodPost, "/messages/publication", m, plainJSON, `"messageKey"`)
+	_, err := c.call(ctx, http.MethodPost, "/messages/publication", m, `"messageKey"`)
 	return err
 }
 
@@ -118,8 +123,8 @@ type Definition struct {
 	XML     []byte
 }
 
-// Definition returns the latest version of a process. Its error has the code NotFound where there is none that the credentials
-// may read. It needs 8.8, from which on the cluster keeps what is deployed in a database. That may be some seconds behind.
+// Definition returns the latest version of a process. Its error has the code NotFound where there is none
+// that the credentials may read. What the cluster knows of a deployment may be some seconds behind.
 func (c *Client) Definition(ctx context.Context, tenant, processID string) (d Definition, err error) {
 	var found struct {
 		Items []struct {
@@ -137,16 +142,17 @@ func (c *Client) Definition(ctx context.Context, tenant, processID string) (d De
 		"sort":   []map[string]string{{"field": "version", "order": "DESC"}},
 		"page":   map[string]int{"limit": 50}, // enough to find one that is not deleted
 	}
-	if err := c.ask(ctx, http.MethodPost, "/process-definitions/search", search, `"items"`, &found); err != nil {
+	err = c.ask(ctx, http.MethodPost, "/process-definitions/search", search, `"items"`, &found)
+	if err != nil {
 		return d, fmt.Errorf("search for the process %s: %w", processID, err)
 	}
 	for _, item := range found.Items {
 		if item.State != "DELETED" {
 			d.Version = item.Version
 			path := "/process-definitions/" + url.PathEscape(item.Key) + "/xml"
-			d.XML, err = c.call(ctx, http.MethodGet, path, nil, "text/xml", "")
+			d.XML, err = c.call(ctx, http.MethodGet, path, nil, "definitions")
 			return d, err
 		}
 	}
-	return d, status.Errorf(codes.NotFound, "there is no process %s that these credentials may read", processID)
+	return d, status.Error(codes.NotFound, "there is no such process that these credentials may read")
 }

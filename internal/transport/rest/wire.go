@@ -37,9 +37,9 @@ type activatedJob struct {
 	Variables json.RawMessage `json:"variables"`
 }
 
-// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and up to the first job more than
-// asked for. What cannot be read of a job is empty, as if the gateway had not sent it: one odd job is no reason to lose those
-// that are locked with it.
+// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and up to the
+// first job more than asked for. What cannot be read of a job is empty, as if the gateway had not sent it:
+// one odd job is no reason to lose those that are locked with it.
 func readJobs(text []byte, asked int) (jobs []job.Job, broken error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for token := json.Token(nil); token != "jobs"; {
@@ -56,7 +56,8 @@ func readJobs(text []byte, asked int) (jobs []job.Job, broken error) {
 		if _, ends := errors.AsType[*json.SyntaxError](err); ends || errors.Is(err, io.ErrUnexpectedEOF) {
 			return jobs, errBroken
 		}
-		a.Job.Headers, a.Job.Variables, a.Received = job.Text(string(a.Headers)), job.Text(string(a.Variables)), now
+		a.Job.Headers, a.Job.Variables = job.Text(string(a.Headers)), job.Text(string(a.Variables))
+		a.Received = now
 		jobs = append(jobs, a.Job)
 	}
 	return jobs, nil
@@ -106,7 +107,9 @@ type deployment struct {
 func (d deployment) fromWire() (deployed []transport.Deployed) {
 	for _, one := range d.Deployments {
 		if p := one.Process; p != nil {
-			deployed = append(deployed, transport.Deployed{ID: p.ID, Resource: p.Resource, Version: p.Version, Key: p.Key})
+			deployed = append(deployed, transport.Deployed{
+				ID: p.ID, Resource: p.Resource, Version: p.Version, Key: p.Key,
+			})
 		}
 		if f := one.Form; f != nil {
 			deployed = append(deployed, transport.Deployed{
