@@ -33,8 +33,16 @@ type answer struct {
 // activatedJob is a job with its documents as they came.
 type activatedJob struct {
 	job.Job
-	Headers   json.RawMessage `json:"customHeaders"`
-	Variables json.RawMessage `json:"variables"`
+	Headers   document `json:"customHeaders"`
+	Variables document `json:"variables"`
+}
+
+type document string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *document) UnmarshalJSON(text []byte) error {
+	*d = document(job.Text(string(text)))
+	return nil
 }
 
 // readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and up to the
@@ -56,8 +64,7 @@ func readJobs(text []byte, asked int) (jobs []job.Job, broken error) {
 		if _, ends := errors.AsType[*json.SyntaxError](err); ends || errors.Is(err, io.ErrUnexpectedEOF) {
 			return jobs, errBroken
 		}
-		a.Job.Headers, a.Job.Variables = job.Text(string(a.Headers)), job.Text(string(a.Variables))
-		a.Received = now
+		a.Job.Headers, a.Job.Variables, a.Received = string(a.Headers), string(a.Variables), now
 		jobs = append(jobs, a.Job)
 	}
 	return jobs, nil
