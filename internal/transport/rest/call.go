@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -22,8 +23,8 @@ type form struct {
 }
 
 // ask makes a call and reads its answer, JSON that holds this text.
-func (c *Client) ask(ctx context.Context, method, path string, body any, holds string, answer any) error {
-	text, err := c.call(ctx, method, path, body, holds)
+func (c *Client) ask(ctx context.Context, resource string, body any, holds string, answer any) error {
+	text, err := c.call(ctx, resource, body, holds)
 	if err == nil && json.Unmarshal(text, answer) != nil {
 		return errBroken
 	}
@@ -33,9 +34,10 @@ func (c *Client) ask(ctx context.Context, method, path string, body any, holds s
 // errBroken does not say where: the text may repeat what the answer holds.
 var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Internal, "broken JSON"))
 
-// call makes a call and returns its answer, which holds this text; with an empty one it is to be nothing. Of
-// an answer that breaks off it returns what has come.
-func (c *Client) call(ctx context.Context, method, path string, body any, holds string) ([]byte, error) {
+// call makes a call, such as GET /topology, and returns its answer, which holds this text; with an empty one
+// it is to be nothing. Of an answer that breaks off it returns what has come.
+func (c *Client) call(ctx context.Context, resource string, body any, holds string) ([]byte, error) {
+	method, path, _ := strings.Cut(resource, " ")
 	sent, ready := body.(form)
 	if !ready && body != nil {
 		text, err := json.Marshal(body)

@@ -9,7 +9,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -37,7 +36,7 @@ func (c *Client) Close() error {
 // Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it
 // passes on the jobs that have arrived.
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
-	text, failed := c.call(ctx, http.MethodPost, "/jobs/activation", activation{
+	text, failed := c.call(ctx, "POST /jobs/activation", activation{
 		Type:           p.JobType,
 		Worker:         p.Worker,
 		Timeout:        p.Lock.Milliseconds(),
@@ -55,35 +54,33 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 
 // Answer implements [transport.Client].
 func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
-	command := "/failure"
+	command := "failure"
 	body := answer{Code: a.Code, Message: a.Message, Variables: json.RawMessage(a.Variables)}
 	switch a.Kind {
 	case job.KindComplete:
-		command = "/completion"
+		command = "completion"
 	case job.KindThrowError:
-		command = "/error"
+		command = "error"
 	case job.KindFail:
 		body.Retries = &a.Retries
 	case job.KindRelease:
 		body.Retries = &j.Retries
 	}
-	_, err := c.call(ctx, http.MethodPost, jobPath(j)+command, body, "")
+	_, err := c.call(ctx, fmt.Sprintf("POST /jobs/%d/%s", j.Key, command), body, "")
 	return err
 }
-
-func jobPath(j job.Job) string { return "/jobs/" + strconv.FormatInt(j.Key, 10) }
 
 // ExtendLock implements [transport.Client].
 func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
 	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
-	_, err := c.call(ctx, http.MethodPatch, jobPath(j), change, "")
+	_, err := c.call(ctx, fmt.Sprintf("PATCH /jobs/%d", j.Key), change, "")
 	return err
 }
 
 // Topology implements [transport.Client].
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
-	if err := c.ask(ctx, http.MethodGet, "/topology", nil, `"partitionsCount"`, &t); err != nil {
+	if err := c.ask(ctx, "GET /topology", nil, `"partitionsCount"`, &t); err != nil {
 		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
 	}
 	return t.fromWire(), nil
@@ -99,13 +96,11 @@ func (c *Client) Deploy(
 		part, _ := files.CreateFormFile("resources", r.Name)
 		_, _ = part.Write(r.Content)
 	}
-	if tenant != "" {
-		_ = files.WriteField("tenantId", tenant)
-	}
+	_ = files.WriteField("tenantId", tenant)
 	_ = files.Close()
 	var d deployment
 	sent := form{files.FormDataContentType(), body.Bytes()}
-	if err = c.ask(ctx, http.MethodPost, "/deployments", sent, `"deployments"`, &d); err != nil {
+	if err = c.ask(ctx, "POST /deployments", sent, `"deployments"`, &d); err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
 	return d.fromWire(), nil
@@ -113,7 +108,7 @@ func (c *Client) Deploy(
 
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
-	_, err := c.call(ctx, http.MethodPost, "/messages/publication", m, `"messageKey"`)
+	_, err := c.call(ctx, "POST /messages/publication", m, `"messageKey"`)
 	return err
 }
 
@@ -133,24 +128,20 @@ func (c *Client) Definition(ctx context.Context, tenant, processID string) (d De
 			State   string `json:"state"` // since 8.10
 		} `json:"items"`
 	}
-	filter := map[string]string{"processDefinitionId": processID}
-	if tenant != "" {
-		filter["tenantId"] = tenant
-	}
 	search := map[string]any{
-		"filter": filter,
+		"filter": map[string]string{"processDefinitionId": processID, "tenantId": tenant},
 		"sort":   []map[string]string{{"field": "version", "order": "DESC"}},
 		"page":   map[string]int{"limit": 50}, // enough to find one that is not deleted
 	}
-	err = c.ask(ctx, http.MethodPost, "/process-definitions/search", search, `"items"`, &found)
+	err = c.ask(ctx, "POST /process-definitions/search", search, `"items"`, &found)
 	if err != nil {
 		return d, fmt.Errorf("search for the process %s: %w", processID, err)
 	}
 	for _, item := range found.Items {
 		if item.State != "DELETED" {
 			d.Version = item.Version
-			path := "/process-definitions/" + url.PathEscape(item.Key) + "/xml"
-			d.XML, err = c.call(ctx, http.MethodGet, path, nil, "definitions")
+			resource := "GET /process-definitions/" + url.PathEscape(item.Key) + "/xml"
+			d.XML, err = c.call(ctx, resource, nil, "definitions")
 			return d, err
 		}
 	}
