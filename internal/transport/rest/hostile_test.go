@@ -31,7 +31,7 @@ func endless(t *testing.T, begin, again string) *Client {
 }
 
 func TestEndlessAnswerCostsLittle(t *testing.T) {
-	const most = 4 * transport.MaxAnswer // in all, not at a time
+	const most = 8 * transport.MaxAnswer // in all, not at a time
 	for name, test := range map[string]struct{ begin, again string }{
 		"blanks":     {`{"jobs":[`, " "},
 		"jobs":       {`{"jobs":[`, `{"jobKey":"1"},`},
