@@ -22,7 +22,7 @@ const maxText = 300
 
 // mismatch matches how both protocols complain about a port that speaks another one.
 var mismatch = regexp.MustCompile(`server preface|ALPN|application protocol|unexpected HTTP status|` +
-	`TLS handshake|malformed HTTP|unexpected EOF|Camunda's REST API`)
+	`TLS handshake|malformed HTTP|unexpected EOF|readLoopPeekFailLocked: \S*nil|Camunda's REST API`)
 
 const hint = "; does the address fit the port? " +
 	"grpc:// is for gRPC, http:// for the REST API, grpcs:// and https:// for TLS"
