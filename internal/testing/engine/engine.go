@@ -134,24 +134,6 @@ func (e *Engine) Available(jobType string) bool {
 // Incidents returns how many incidents are open.
 func (e *Engine) Incidents() int { return len(e.incidents) }
 
-// Definition is one version of a deployed process.
-type Definition struct {
-	Key                 int64
-	ProcessID, Resource string
-	Version             int32
-	XML                 []byte
-}
-
-// Definitions returns the versions of a process, or of all for "", oldest first.
-func (e *Engine) Definitions(processID string) (found []Definition) {
-	for _, d := range e.definitions {
-		if processID == "" || d.process.ID == processID {
-			found = append(found, Definition{d.key, d.process.ID, d.resource, d.version, d.content})
-		}
-	}
-	return found
-}
-
 type definition struct {
 	key      int64
 	version  int32

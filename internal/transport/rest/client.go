@@ -8,11 +8,7 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"time"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/transport"
@@ -110,40 +106,4 @@ func (c *Client) Deploy(
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
 	_, err := c.call(ctx, "POST /messages/publication", m, `"messageKey"`)
 	return err
-}
-
-// Definition is one version of a process.
-type Definition struct {
-	Version int32
-	XML     []byte
-}
-
-// Definition returns the latest version of a process. Its error has the code NotFound where there is none
-// that the credentials may read. What the cluster knows of a deployment may be some seconds behind.
-func (c *Client) Definition(ctx context.Context, tenant, processID string) (d Definition, err error) {
-	var found struct {
-		Items []struct {
-			Key     string `json:"processDefinitionKey"`
-			Version int32  `json:"version"`
-			State   string `json:"state"` // since 8.10
-		} `json:"items"`
-	}
-	search := map[string]any{
-		"filter": map[string]string{"processDefinitionId": processID, "tenantId": tenant},
-		"sort":   []map[string]string{{"field": "version", "order": "DESC"}},
-		"page":   map[string]int{"limit": 50}, // enough to find one that is not deleted
-	}
-	err = c.ask(ctx, "POST /process-definitions/search", search, `"items"`, &found)
-	if err != nil {
-		return d, fmt.Errorf("search for the process %s: %w", processID, err)
-	}
-	for _, item := range found.Items {
-		if item.State != "DELETED" {
-			d.Version = item.Version
-			resource := "GET /process-definitions/" + url.PathEscape(item.Key) + "/xml"
-			d.XML, err = c.call(ctx, resource, nil, "definitions")
-			return d, err
-		}
-	}
-	return d, status.Error(codes.NotFound, "there is no such process that these credentials may read")
 }

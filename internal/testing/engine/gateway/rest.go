@@ -75,8 +75,6 @@ func (g *Gateway) REST() http.Handler {
 	mux.HandleFunc("POST /v2/jobs/activation", g.restActivate)
 	mux.HandleFunc("POST /v1/user-tasks/{key}/completion", g.restCompleteUserTask)
 	mux.HandleFunc("POST /v2/user-tasks/{key}/completion", g.restCompleteUserTask)
-	mux.HandleFunc("POST /v2/process-definitions/search", g.restSearchDefinitions)
-	mux.HandleFunc("GET /v2/process-definitions/{key}/xml", g.restDefinitionXML)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "Not Found", "No endpoint "+r.Method+" "+r.URL.Path+".")
 	})
@@ -222,43 +220,4 @@ func (g *Gateway) restCompleteUserTask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func (g *Gateway) restSearchDefinitions(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		Filter struct{ ProcessDefinitionID string }
-		Page   struct{ Limit int }
-	}
-	if err := json.NewDecoder(r.Body).Decode(&b); err != nil {
-		writeProblem(w, r, http.StatusBadRequest, "Bad Request", err.Error())
-		return
-	}
-	var found []engine.Definition
-	var tenant string
-	g.Locked(func(e *engine.Engine) { found, tenant = e.Definitions(b.Filter.ProcessDefinitionID), e.Tenant })
-	slices.Reverse(found) // the newest first: the one order that is asked for
-	items := []values{}
-	for _, d := range found[:min(len(found), b.Page.Limit)] {
-		items = append(items, values{
-			"processDefinitionKey": key(d.Key), "processDefinitionId": d.ProcessID, "version": d.Version,
-			"resourceName": d.Resource, "tenantId": tenant, "name": nil, "versionTag": nil, "hasStartForm": false,
-			"state": "ACTIVE",
-		})
-	}
-	writeJSON(w, http.StatusOK, "application/json", values{"items": items, "page": values{
-		"totalItems": len(found), "hasMoreTotalItems": false, "startCursor": nil, "endCursor": nil,
-	}})
-}
-
-func (g *Gateway) restDefinitionXML(w http.ResponseWriter, r *http.Request) {
-	var found []engine.Definition
-	g.Locked(func(e *engine.Engine) { found = e.Definitions("") })
-	i := slices.IndexFunc(found, func(d engine.Definition) bool { return key(d.Key) == r.PathValue("key") })
-	if i < 0 {
-		writeProblem(w, r, http.StatusNotFound, "NOT_FOUND",
-			"Process Definition with key '"+r.PathValue("key")+"' not found")
-		return
-	}
-	w.Header().Set("Content-Type", "text/xml")
-	_, _ = w.Write(found[i].XML)
 }
