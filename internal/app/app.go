@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,8 +45,8 @@ type App struct {
 	// loops work the jobs, one loop for each job type.
 	loops map[string]*zeebe.Worker
 
-	policies *policy.Store
-	hangup   chan os.Signal // has the policies read again
+	policies atomic.Pointer[policy.Set] // those in force
+	hangup   chan os.Signal             // has the policies read again
 	numbers  *metrics.Metrics
 
 	// stopping ends when the worker is to stop.
@@ -72,11 +73,13 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	if before := debug.SetGCPercent(200); before != 100 { // GOGC names one
 		debug.SetGCPercent(before)
 	}
-	if a.policies, err = OpenPolicies(cfg.Policies); err != nil {
+	policies, err := OpenPolicies(cfg.Policies)
+	if err != nil {
 		return nil, err
 	}
+	a.policies.Store(policies)
 	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, a.policies.Current().All(), inUse(cfg.JobTypes)...)
+	a.numbers = metrics.New(registry, policies.All(), inUse(cfg.JobTypes)...)
 	// Before the store, so that a taken address leaves no new key behind.
 	if err := a.listen(registry); err != nil {
 		return nil, err
@@ -114,7 +117,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		a.addLoop(jobType.Type, contract.DecisionVariables(), worker.NewHandler(worker.Options{
 			JobType:  jobType.Type,
 			Policy:   jobType.Policy,
-			Policies: a.policies.Current,
+			Policies: a.policies.Load,
 			Trail:    trail,
 			Now:      time.Now,
 			Observer: observer,

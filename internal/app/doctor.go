@@ -62,11 +62,11 @@ func checkSettings(_ context.Context, cfg config.Config, _ time.Time) text.Findi
 }
 
 func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.Findings) {
-	store, err := OpenPolicies(cfg.Policies)
+	set, err := OpenPolicies(cfg.Policies)
 	if err != nil {
 		return text.Findings{failed("policies", err, "")}
 	}
-	for _, f := range doubts(store.Current(), cfg.PoliciesFile) {
+	for _, f := range doubts(set) {
 		all = append(all, warning("policies", f.OneLine(), f.Advice))
 	}
 	return append(all, ok("policies", "%s", cfg.JobTypes))

@@ -51,12 +51,14 @@ func LoadConfig(credentials string) (config.Config, error) {
 
 // OpenPolicies reads the policies that the settings name, with the numbers that they put in the place of the
 // default policy's. Every job type's own policy must be among them.
-func OpenPolicies(p config.Policies) (*policy.Store, error) {
-	return policy.OpenWith(policy.Override{
+func OpenPolicies(p config.Policies) (*policy.Set, error) {
+	return policy.Open(policy.Source{
+		File:       p.PoliciesFile,
 		MaxRetries: p.MaxRetries,
 		Base:       time.Duration(p.BaseBackoffMinutes) * time.Minute,
 		Max:        time.Duration(p.MaxBackoffMinutes) * time.Minute,
-	}, p.PoliciesFile, inUse(p.JobTypes)...)
+		Needed:     inUse(p.JobTypes),
+	})
 }
 
 // inUse returns the policies that decide where a job names none.
@@ -70,14 +72,14 @@ func inUse(jobTypes config.JobTypes) (policies []string) {
 // Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.
 func (a *App) Policies() []string {
 	var names []string
-	for p := range a.policies.Current().All() {
+	for p := range a.policies.Load().All() {
 		names = append(names, p.Name+"@"+p.Version())
 	}
 	return names
 }
 
-// reloadPolicies says what is doubtful in the policies file, and reads it again whenever the process gets
-// SIGHUP, until ctx ends.
+// reloadPolicies says what is doubtful in the policies, and reads them again whenever the process gets SIGHUP,
+// until ctx ends.
 func (a *App) reloadPolicies(ctx context.Context) {
 	a.doubtPolicies()
 	for {
@@ -92,21 +94,22 @@ func (a *App) reloadPolicies(ctx context.Context) {
 
 // reload reads the policies file again. A file that is broken changes nothing.
 func (a *App) reload() {
-	err := a.policies.Reload()
+	set, err := OpenPolicies(a.cfg.Policies)
 	a.numbers.Reloaded(err == nil)
 	if err != nil {
 		a.log.Error("policies_reload_failed", zap.Error(fmt.Errorf("the policies in force stay: %w", err)))
 		return
 	}
-	a.numbers.Know(a.policies.Current().All())
+	a.policies.Store(set)
+	a.numbers.Know(set.All())
 	a.log.Info("policies_reloaded", zap.Strings("policies", a.Policies()))
 	a.doubtPolicies()
 }
 
-// doubtPolicies says in one line of the log what is doubtful in the policies file.
+// doubtPolicies says in one line of the log what is doubtful in the policies.
 func (a *App) doubtPolicies() {
 	var found []string
-	for _, f := range doubts(a.policies.Current(), a.cfg.PoliciesFile) {
+	for _, f := range doubts(a.policies.Load()) {
 		found = append(found, f.OneLine())
 	}
 	if found != nil {
@@ -114,9 +117,9 @@ func (a *App) doubtPolicies() {
 	}
 }
 
-// doubts are what lint finds in a policies file, but for what is often meant.
-func doubts(set *policy.Set, file string) (found text.Findings) {
-	for _, f := range set.LintAll(file, 0) {
+// doubts are what lint finds in policies, but for what is often meant.
+func doubts(set *policy.Set) (found text.Findings) {
+	for _, f := range set.LintAll(0) {
 		if f.Severity != text.Information {
 			found = append(found, f)
 		}

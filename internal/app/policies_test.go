@@ -30,9 +30,9 @@ func TestReloadSaysWhatIsDoubtful(t *testing.T) {
 		log:     zap.New(core),
 		numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
 	}
-	var err error
-	a.policies, err = policy.Open(file)
+	set, err := policy.Open(policy.Source{File: file})
 	check.Must(t, err)
+	a.policies.Store(set)
 	a.doubtPolicies()
 	check.Same(t, 0, logs.Len(), "lines about a good file")
 
@@ -43,9 +43,31 @@ func TestReloadSaysWhatIsDoubtful(t *testing.T) {
 		t.Fatalf("logged %v", logs.All())
 	}
 	findings := said[0].ContextMap()["findings"].([]any)
-	for _, want := range []string{"policy unimed, rule unimed.all: 79 of 495 known texts change class, from TRANSIENT", "transient.CONNECTION_ERROR"} {
+	for _, want := range []string{"policy unimed, rule unimed.all: 79 of 510 known texts change class, from TRANSIENT", "transient.CONNECTION_ERROR"} {
 		if !strings.Contains(findings[0].(string), want) {
 			t.Errorf("%q is not said: %v", want, findings)
 		}
 	}
+}
+
+func TestABrokenFileLeavesThePoliciesInForce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	core, logs := observer.New(zapcore.InfoLevel)
+	a := &App{
+		cfg:     config.Config{Worker: config.Worker{Policies: config.Policies{PoliciesFile: file}}},
+		log:     zap.New(core),
+		numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
+	}
+	inForce := policy.BuiltIns()
+	a.policies.Store(inForce)
+	a.reload()
+	check.Must(t, os.WriteFile(file, []byte("policies: ["), 0o600))
+	a.reload()
+	if failed := logs.FilterMessage("policies_reload_failed"); failed.Len() != 2 || a.policies.Load() != inForce {
+		t.Errorf("logged %v", logs.All())
+	}
+	check.Must(t, os.WriteFile(file, []byte("policies: [{name: ours, extends: tiss}]"), 0o600))
+	a.reload()
+	_, known := a.policies.Load().Get("ours")
+	check.Same(t, true, known, "policy of the mended file")
 }

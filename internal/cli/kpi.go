@@ -71,7 +71,7 @@ func (p period) until(now time.Time, since time.Duration) (period, error) {
 
 // measure returns the KPIs of a period by policy.
 func measure(ctx context.Context, cfg config.Config, store audit.Store, within period) ([]kpi.Result, error) {
-	policies, err := policy.Open(cfg.PoliciesFile)
+	policies, err := policy.Open(policy.Source{File: cfg.PoliciesFile})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func measure(ctx context.Context, cfg config.Config, store audit.Store, within p
 	if err != nil {
 		return nil, err
 	}
-	return tally.Results(func(name string) []retry.Target { return targets(policies.Current(), name) }), nil
+	return tally.Results(func(name string) []retry.Target { return targets(policies, name) }), nil
 }
 
 // targets returns those of a policy, none of one that is not in force any more.

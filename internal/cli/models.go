@@ -66,11 +66,11 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 
 // lintModels returns the findings about files, under the settings and the policies of a file.
 func lintModels(ctx context.Context, cfg config.Config, files []modellint.File, policies string) (text.Findings, error) {
-	store, err := bounded(ctx, func() (*policy.Store, error) { return policy.Open(policies) })
+	set, err := bounded(ctx, func() (*policy.Set, error) { return policy.Open(policy.Source{File: policies}) })
 	if err != nil {
 		return nil, usageError{err}
 	}
-	findings := app.LintModels(files, cfg.JobTypes, store.Current())
+	findings := app.LintModels(files, cfg.JobTypes, set)
 	if findings == nil {
 		findings = text.Findings{} // in JSON a list, even where it is empty
 	}

@@ -63,11 +63,11 @@ func readPolicies(file string) (*policy.Set, error) {
 			return nil, err
 		}
 	}
-	store, err := app.OpenPolicies(settings)
+	set, err := app.OpenPolicies(settings)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return store.Current(), nil
+	return set, nil
 }
 
 // policyHelp is the help of a flag that takes a policy.
@@ -113,7 +113,8 @@ func onlyPolicy(file string, known *policy.Set) (*retry.Policy, error) {
 	var own []*retry.Policy
 	var names []string
 	for p := range known.All() {
-		if known.Origin(p.Name) != policy.BuiltInOrigin { // settings may have changed a built-in one
+		entry, _ := known.Entry(p.Name)
+		if entry.Origin != policy.BuiltInOrigin && entry.Origin != policy.SettingsOrigin {
 			own = append(own, p)
 			names = append(names, file+":"+p.Name)
 		}
@@ -128,8 +129,8 @@ func newPoliciesLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint [FILE]",
 		Short: "Check a policies file",
-		Long: `Checks a policies file: the FILE that is named, else that of
-RETRY_POLICIES_FILE, else the built-in policies.
+		Long: `Checks a policies file: the FILE that is named, else the policies of the
+settings, with the numbers that they replace.
 
 An error means that the worker refuses the file or a policy never retries; a
 warning, that a policy does not do what is written. The exit code is 1 with an
@@ -159,31 +160,25 @@ error or a warning, 2 if the file cannot be read.`,
 	return withJSON(command, "print a JSON array of findings")
 }
 
-// fileToLint returns the FILE that is named, or the configured one, empty for the built-in policies. If none is named it
-// reports on stderr which it is, because the answer may be JSON.
+// fileToLint returns the FILE that is named, empty for the policies in force. If none is named it reports on stderr what is
+// looked at, because the answer may be JSON.
 func fileToLint(command *cobra.Command, args []string) string {
 	if len(args) > 0 {
 		return args[0]
 	}
-	settings, _ := config.Part[config.Policies]() // what is wrong with the others is not asked here
-	file, what := settings.PoliciesFile, "the built-in policies, as RETRY_POLICIES_FILE names no file either"
-	if file != "" {
-		what = text.Line(file) + ", which RETRY_POLICIES_FILE names"
-	}
-	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at %s", what)
-	return file
+	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at the policies of the settings")
+	return ""
 }
 
-// findingsOf returns a file's faults if it has any, else the findings of its policies. Without a file they are the built-in
-// policies'.
+// findingsOf returns a file's faults if it has any, else the findings of its policies. Without a file they are those of the
+// settings.
 func findingsOf(file string, outage time.Duration) (text.Findings, error) {
-	findings := text.Findings{} // in JSON a list, even where it is empty
-	store, err := policy.Open(file)
-	if faults, broken := errors.AsType[policy.Faults](err); broken {
+	set, err := readPolicies(file)
+	if faults, broken := errors.AsType[text.Faults](err); broken {
 		return text.Findings(faults), nil
 	}
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
-	return append(findings, store.Current().LintAll(cmp.Or(file, policy.BuiltInOrigin), outage)...), nil
+	return append(text.Findings{}, set.LintAll(outage)...), nil // in JSON a list, even where it is empty
 }

@@ -37,7 +37,8 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 			}
 			within := period{from: now().Add(-*since), to: now()}
 			t := trial{p: p, inForce: inForce}
-			for _, of := range []string{p.Name, set.Extends(p.Name)} {
+			entry, _ := set.Entry(p.Name)
+			for _, of := range []string{p.Name, entry.Extends} {
 				if err == nil && of != "" && t.answer.Errors+t.answer.Masked == 0 {
 					t.answer = report.TrialOf(p, of, within.from, within.to)
 					err = t.ask(ctx, store, within)

@@ -30,31 +30,30 @@ type caseFile struct {
 	Cases []Case `yaml:"cases" json:"cases"`
 }
 
-// ParseCases reads a file of cases. The error is [Faults].
-func ParseCases(file string, text []byte) ([]Case, error) {
-	var faults Faults
-	var read caseFile
-	list := items(faults.decode(text, &read), "cases")
-	if faults == nil && len(read.Cases) == 0 {
-		faults.add(0, "", "the file holds no cases: it begins with cases: and a list of them")
+// ParseCases reads a file of cases. The error is [text.Faults].
+func ParseCases(file string, content []byte) ([]Case, error) {
+	f := form{file: file}
+	list := f.decode(content, &caseFile{}, "cases")
+	if f.faults != nil {
+		return nil, f.err()
 	}
-	if faults != nil {
-		return nil, faults.of(file)
-	}
+	cases := make([]Case, len(list))
 	for i, node := range list {
-		c := &read.Cases[i]
-		if c.Line = node.Line; c.Answer == (Answer{}) {
-			faults.add(c.Line, "", "the case states none of class, rule and wait")
+		cases[i].Line = node.Line
+		_ = node.Decode(&cases[i]) // the strict decoder has found no fault
+		if cases[i].Answer == (Answer{}) {
+			f.add(node.Line, "", "the case states none of class, rule and wait")
 		}
 	}
-	return read.Cases, faults.of(file)
+	return cases, f.err()
 }
 
 // Of returns what a policy makes of the case at a time.
 func (c *Case) Of(p *retry.Policy, now time.Time) Answer {
 	found := p.Classify(c.Text)
 	a := Answer{Class: string(found.Class), Rule: found.RuleID, Wait: "none"}
-	for next := range retry.Schedule(p, retry.Request{SubmissionError: c.Text, RetryCount: c.RetryCount}, now) {
+	request := retry.Request{SubmissionError: c.Text, RetryCount: c.RetryCount}
+	for next := range retry.Schedule(p, request, now) {
 		if a.Wait = retry.FormatDuration(next.Shortest); next.Shortest != next.Longest {
 			a.Wait += "-" + retry.FormatDuration(next.Longest)
 		}

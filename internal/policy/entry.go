@@ -3,18 +3,18 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"strconv"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/text"
 )
 
 //go:generate go run ./schema
 
-// Entry is a policy as a file states it, with what it inherits from the policy that it extends, and with defaults.
+// Entry is a policy as a file states it, with what it inherits from the policy that it extends, and with
+// defaults.
 type Entry struct {
 	Name         string   `yaml:"name" json:"name"`
 	Description  string   `yaml:"description" json:"description,omitempty"`
@@ -34,16 +34,18 @@ type Entry struct {
 	OnEmptyError string   `yaml:"onEmptyError" json:"onEmptyError,omitempty"`
 	JobOverrides bool     `yaml:"jobOverrides" json:"jobOverrides"`
 	Targets      []Target `yaml:"targets" json:"targets,omitempty"`
-	// Rules and InDoubt are those that the entry itself states, without the parent's. [Set.Entry] returns both.
+	// Rules and InDoubt are those that the entry itself states, without the parent's. [Set.Entry] returns
+	// both.
 	Rules   []retry.Rule `yaml:"rules" json:"rules,omitempty"`
 	InDoubt []retry.Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
-	// file is the file that the policy is written in, node its YAML there.
-	file string
-	node *yaml.Node
-	// parent is the policy that this one extends, nil for none.
+	// Origin is the file that the policy is written in, [BuiltInOrigin] or [SettingsOrigin].
+	Origin string `yaml:"-" json:"-"`
+	// node is its YAML there.
+	node yaml.Node
+	// parent is the policy that this one extends, or the defaults.
 	parent *Entry
-	// policy is nil if the entry has a fault.
+	// policy is nil if the entry has a fault. Then its file is refused, and nobody sees the entry.
 	policy *retry.Policy
 }
 
@@ -57,13 +59,13 @@ type Target struct {
 // Duration is a duration in the notation of [retry.ParseDuration]; 0 if it is not stated.
 type Duration time.Duration
 
-// UnmarshalYAML reads a duration. Its error is a [yaml.TypeError], which the decoder collects, so that all faults of a file are
-// reported at once.
+// UnmarshalYAML reads a duration. Its error is a [yaml.TypeError], which the decoder collects, so that all
+// faults of a file are reported at once.
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	read, err := retry.ParseDuration(node.Value)
 	if err != nil || read < 0 {
-		const form = "line %d: %q must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, text.Shorten(node.Value, 60))}}
+		const form = "line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, quoted(node.Value))}}
 	}
 	*d = Duration(read)
 	return nil
@@ -74,8 +76,8 @@ func (d Duration) MarshalText() ([]byte, error) {
 	return []byte(retry.FormatDuration(time.Duration(d))), nil
 }
 
-// defaults has every default but that of min, which is one unit of the precision. There is none of base, max and maxRetries. A
-// jitter below 0 is one that nobody has stated, which is none.
+// defaults has every default but that of min, which is one unit of the precision. There is none of base, max
+// and maxRetries. A jitter below 0 is one that nobody has stated, which is none.
 var defaults = Entry{
 	MaxRetries:   -1,
 	Jitter:       -1,
@@ -85,25 +87,52 @@ var defaults = Entry{
 	IDs:          string(retry.ClaimIDs),
 	Unknown:      string(retry.Unknown),
 	OnEmptyError: "reject",
+	policy:       &retry.Policy{},
 }
 
 // precisions are the values of precision.
-var precisions = map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}
-
-// inherits returns the policy whose rules stand behind the entry's, an empty one if there is none.
-func (e *Entry) inherits() *retry.Policy {
-	if e.parent == nil || e.parent.policy == nil {
-		return &retry.Policy{}
-	}
-	return e.parent.policy
+var precisions = map[string]time.Duration{
+	"minute":      time.Minute,
+	"second":      time.Second,
+	"millisecond": time.Millisecond,
 }
 
-// settings returns what the policy is made of, and what cannot be read of it.
-func (e *Entry) settings() (s retry.Settings, faults []error) {
-	fault := func(setting, problem string, args ...any) {
-		faults = append(faults, &retry.SettingError{Setting: setting, Problem: text.Messagef("%s", fmt.Sprintf(problem, args...))})
+// heir returns an entry that inherits all from this one, and states nothing yet.
+func (e *Entry) heir(origin string, node yaml.Node) *Entry {
+	heir := *e
+	heir.Name, heir.Description, heir.Source, heir.Extends = "", "", "", ""
+	heir.Rules, heir.InDoubt, heir.policy = nil, nil, nil
+	heir.Origin, heir.node, heir.parent = origin, node, e
+	return &heir
+}
+
+// line returns the line of a setting, or of the rule or the policy that it is missing in.
+func (e *Entry) line(rule, setting string) (line int, stated bool) {
+	in := e.node
+	if rule != "" || setting == "id" {
+		var own struct {
+			Rules   []yaml.Node
+			InDoubt []yaml.Node `yaml:"inDoubt"`
+		}
+		_ = e.node.Decode(&own)
+		for _, item := range slices.Concat(own.Rules, own.InDoubt) {
+			var head struct{ ID string }
+			if _ = item.Decode(&head); head.ID == rule {
+				in = item
+			}
+		}
 	}
-	s = retry.Settings{
+	var fields map[string]yaml.Node
+	_ = in.Decode(&fields)
+	if value, stated := fields[setting]; stated {
+		return value.Line, true
+	}
+	return in.Line, false
+}
+
+// settings returns what the policy is made of. It calls fault with what cannot be read of it.
+func (e *Entry) settings(fault func(setting, problem string)) retry.Settings {
+	s := retry.Settings{
 		Name:             e.Name,
 		Base:             time.Duration(e.Base),
 		Factor:           e.Factor,
@@ -126,18 +155,15 @@ func (e *Entry) settings() (s retry.Settings, faults []error) {
 	for _, t := range e.Targets {
 		target, err := retry.ParseTarget(t.KPI, t.Target, t.Source)
 		if err != nil {
-			fault("targets", "%v", err)
+			fault("targets", err.Error())
 			continue
 		}
 		s.Targets = append(s.Targets, target)
 	}
 	var err error
 	if s.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
-		fault("timeZone", "is %s, which is no zone such as %s", quoted(e.TimeZone), defaults.TimeZone)
+		fault("timeZone", "is "+quoted(e.TimeZone)+", which is no zone such as "+defaults.TimeZone)
 		s.Zone = time.UTC // so that the rest is checked
 	}
-	return s, faults
+	return s
 }
-
-// quoted quotes a value. A long one is cut, so that it does not fill the screen.
-func quoted(value string) string { return strconv.Quote(text.Shorten(value, 60)) }

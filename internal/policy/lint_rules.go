@@ -2,7 +2,6 @@ package policy
 
 import (
 	_ "embed" // the known texts
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,100 +11,60 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// rules checks the rules that the policy states itself, which stand before the inherited ones.
-func (l *linter) rules() {
-	var all []*evidence.Matcher
-	for i := range l.p.Rules {
-		all = append(all, compiled(l.p.Rules[i].Condition))
-	}
-	for i := range l.e.Rules {
-		l.alone(&l.e.Rules[i], all[i])
-		l.beside(i, all)
-	}
-	for i := range l.e.InDoubt {
-		m := compiled(l.e.InDoubt[i].Condition)
-		l.alone(&l.e.InDoubt[i], m)
-		l.doubts(l.e.InDoubt[i].ID, m)
-	}
-}
+var (
+	// pattern is a word with marks of a pattern, a list or a quotation, or a blank at an end.
+	pattern = regexp.MustCompile(`[“”„‟‘’«»|\n\t]|[,;] |&\w+;|^/.*/\w*$|\.[*+?]|\\[a-zA-Z.]` +
+		`|\[[^\]]*-[^\]]*\]|\(\?|^[\s'"^*%]|[\s'"$*%]$`)
+	// short is a word of less than four letters and digits.
+	short = regexp.MustCompile(`^[^\pL\pN]*([\pL\pN][^\pL\pN]*){0,3}$`)
+)
 
-func compiled(c evidence.Condition) *evidence.Matcher {
-	m, _ := evidence.Compile(c) // it was compiled before
-	return m
-}
-
-// alone finds mistakes in a rule that do not depend on other rules.
-func (l *linter) alone(r *retry.Rule, m *evidence.Matcher) {
-	l.find(m.ExcludesItself(), r.ID, finding(text.Warning, "no-effect", "make unless narrower, or leave it out",
-		"unless matches everything that the rule looks for: the rule never matches"))
-	var asked []string
-	for field, value := range reflect.ValueOf(r.Condition).Fields() {
-		if field.Name != "Unless" && !value.IsZero() {
-			asked = append(asked, field.Tag.Get("yaml"))
-		}
-	}
-	l.find(len(asked) > 1, r.ID, finding(text.Information, "all-at-once", "make it a rule for each, if one is enough",
-		"it takes only a text that has all of %s", list(asked)))
+// words finds words of a rule that read otherwise than they are meant.
+func (l *linter) words(r *retry.Rule) {
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
 	}
 	for _, word := range words {
+		l.find(pattern.MatchString(word), check{text.Warning, "words"},
+			"write each text out, as a word of the list, without blanks around it",
+			"%s in contains is looked for as it stands, with its quotes, blanks and signs", quoted(word))
 		documented := word == "503" || word == "504" // by RN-BIL-005
-		for _, slip := range slips {
-			l.find(slip.mark.MatchString(word) && !documented, r.ID,
-				finding(text.Warning, "words", slip.advice, "%s in contains %s", quoted(word), slip.what))
-		}
+		l.find(short.MatchString(word) && !documented, check{text.Warning, "words"},
+			"write more of the text, or ask for a code: http: [404]",
+			"%s in contains has less than four letters: it stands inside many other words and numbers",
+			quoted(word))
 	}
 }
 
-// slips are the marks of a word that is most likely not meant: each is looked for as it stands, also inside of longer ones.
-var slips = []struct {
-	mark         *regexp.Regexp
-	what, advice string
-}{
-	{
-		regexp.MustCompile(`[“”„‟‘’«»]|^['"]|['"]$`),
-		"has quotes that are part of the text", `use plain quotes, "...", around the whole text, or none`,
-	},
-	{
-		regexp.MustCompile(`\.[*+?]|\\[a-zA-Z.]|^\^|\$$|^[*%]|[*%]$|\||\[[^\]]*-[^\]]*\]|\(\?`),
-		"looks like a pattern, but its signs are looked for as they stand", "write each text out, as a word of the list",
-	},
-	{
-		regexp.MustCompile(`[,;] |\n`),
-		"is one text, with all that is in it", "quote each word of the list, not all of them together",
-	},
-	{
-		regexp.MustCompile(`^\s|\s$`),
-		"begins or ends with a blank, which must be in the text too", "leave the blank out, unless it is meant",
-	},
-	{
-		regexp.MustCompile(`^[^\pL\pN]*([\pL\pN][^\pL\pN]*){0,3}$`),
-		"has less than four letters: it stands inside many other words and numbers",
-		"write more of the text, or ask for a code: http: [404]",
-	},
-}
-
-// beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule takes all such
-// texts, or an inherited one does the same. all are the rules of the policy.
-func (l *linter) beside(i int, all []*evidence.Matcher) {
-	const check, advice = "no-effect", "move it before the other rule, narrow that one with unless, or leave it out here"
-	r := &l.p.Rules[i]
+// beside finds a rule that decides nothing, or not what one of its words is for, because its own unless or an
+// earlier rule takes all such texts, or an inherited one does the same.
+func (l *linter) beside(i int) {
+	noEffect := check{text.Warning, "no-effect"}
+	const advice = "move it before the other rule, narrow that one with unless, or leave it out here"
+	r, m := &l.p.Rules[i], l.compiled[i]
+	l.find(m.ExcludesItself(), noEffect,
+		"make unless narrower, or leave it out",
+		"unless matches everything that the rule looks for: the rule never matches")
 	for j := range l.p.Rules {
 		other, earlier, inherited := &l.p.Rules[j], j < i, j >= len(l.e.Rules)
-		l.find(inherited && other.ID == r.ID, r.ID, finding(text.Warning, "same-id", "give it an id of its own",
-			"an inherited rule has this id too: records and metrics do not tell the two apart"))
-		if l.find(earlier && all[i].Implies(all[j]), r.ID, finding(text.Warning, check, advice,
-			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class)) ||
-			l.find(inherited && other.Class == r.Class && all[i].Implies(all[j]), r.ID, finding(text.Information, check,
-				"leave it out, unless it is to come first", "the inherited rule %s takes all its texts too", other.ID)) {
+		l.find(inherited && other.ID == r.ID, check{text.Warning, "same-id"},
+			"give it an id of its own",
+			"an inherited rule has this id too: records and metrics do not tell the two apart")
+		all := m.Implies(l.compiled[j])
+		if l.find(earlier && all, noEffect, advice,
+			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class) ||
+			l.find(inherited && all && other.Class == r.Class, check{text.Information, "no-effect"},
+				"leave it out, unless it is to come first",
+				"the inherited rule %s takes all its texts too", other.ID) {
 			return
 		}
 		for _, word := range r.Contains {
-			alone := evidence.Condition{Contains: []string{word}}
-			l.find(earlier && other.Class != r.Class && compiled(alone).Implies(all[j]), r.ID, finding(text.Warning, check, advice,
-				"%s is not for this rule: %s (%s) before it takes all such texts", word, other.ID, other.Class))
+			alone, _ := evidence.Compile(evidence.Condition{Contains: []string{word}})
+			taken := earlier && other.Class != r.Class && alone.Implies(l.compiled[j])
+			l.find(taken, noEffect, advice,
+				"%s is not for this rule: %s (%s) before it takes all such texts",
+				word, other.ID, other.Class)
 		}
 	}
 }
@@ -113,23 +72,9 @@ func (l *linter) beside(i int, all []*evidence.Matcher) {
 //go:embed known.txt
 var knownTexts string
 
-// known are error texts of insurers, hospital systems, programs and proxies: some for each rule of tiss, and some that it
-// does not know. All data in them is invented.
+// known are error texts of insurers, hospital systems, programs and proxies: some for each rule of tiss, and
+// some that it does not know. All data in them is invented.
 var known = strings.Split(strings.TrimSpace(knownTexts), "\n")
-
-// doubts finds a rule of inDoubt that holds of many known texts.
-func (l *linter) doubts(rule string, m *evidence.Matcher) {
-	found := 0
-	for _, known := range known {
-		t := evidence.Read(known)
-		if _, matches := m.Match(t); matches {
-			found++
-		}
-		t.Free()
-	}
-	l.find(found > len(known)/5, rule, finding(text.Warning, "changes-class", "write more of the text",
-		"it holds of %d of %d known texts: each of them would have to be asked about", found, len(known)))
-}
 
 // change is another class that texts get, by the rule that gives it.
 type change struct {
@@ -140,43 +85,35 @@ type change struct {
 // changes finds known texts, and words of rules, that get another class than by the policy that is extended.
 // A few that were unknown before are what rules of one's own are for.
 func (l *linter) changes() {
-	if l.e.parent == nil {
-		return
-	}
 	texts := slices.Clone(known)
-	for _, r := range l.e.inherits().Rules {
+	for _, r := range l.p.Rules {
 		texts = append(texts, r.Contains...)
 	}
-	for _, r := range l.e.Rules { // that a word is of one's own is what the rule is for, unless it was known
-		for _, word := range r.Contains {
-			if l.e.inherits().Classify(word).Class != retry.Unknown {
-				texts = append(texts, word)
-			}
-		}
-	}
-	changed, rules := map[change][]string{}, map[change][]string{} // the texts, and the rules that decided before
-	for i, known := range texts {
-		before, now := l.e.inherits().Classify(known), l.p.Classify(known)
-		if before.Class == now.Class || slices.Contains(texts[:i], known) {
+	changed, rules := map[change][]string{}, map[change][]string{} // texts, and the rules that decided before
+	for i, said := range texts {
+		before, now := l.e.parent.policy.Classify(said), l.p.Classify(said)
+		c := change{now.RuleID, before.Class, now.Class}
+		word := i >= len(known) // of which a new one is what the rule is for
+		if c.from == c.to || word && c.from == retry.Unknown || slices.Contains(changed[c], said) {
 			continue
 		}
-		c := change{now.RuleID, before.Class, now.Class}
-		changed[c] = append(changed[c], known)
+		changed[c] = append(changed[c], said)
 		if !slices.Contains(rules[c], before.RuleID) {
 			rules[c] = append(rules[c], before.RuleID)
 		}
 	}
 	for c, of := range changed {
-		rule, severity := c.rule, text.Warning
+		severity := text.Warning
 		if c.from == retry.Unknown && len(of) <= len(known)/10 {
 			severity = text.Information
 		}
-		if l.e.rule(rule) == nil {
-			rule = "" // the policy's own unknown decides
+		if l.rule = c.rule; c.rule == retry.RuleUnknown {
+			l.rule = "" // the policy's own unknown decides
 		}
-		l.find(true, rule, finding(severity, "changes-class",
+		by := text.Count(len(rules[c]), "rule") + " (" + text.Shorten(strings.Join(rules[c], ", "), 100) + ")"
+		l.find(true, check{severity, "changes-class"},
 			"if that is not meant, write more of the text in contains, or narrow the rule with unless",
-			"%d of %d known texts change class, from %s (%s) to %s, such as: %s",
-			len(of), len(known), c.from, list(rules[c]), c.to, text.Shorten(of[0], 60)))
+			"%d of %d known texts change class, from %s by %s to %s, such as: %s",
+			len(of), len(texts), c.from, by, c.to, text.Shorten(of[0], 60))
 	}
 }

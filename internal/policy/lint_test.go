@@ -32,7 +32,7 @@ func lint(t *testing.T, file string) text.Findings {
 	name := filepath.Base(file)
 	set, err := policy.Parse(name, content)
 	check.Must(t, err)
-	return set.LintAll(name, outage)
+	return set.LintAll(outage)
 }
 
 func TestEachCheckFiresInItsFile(t *testing.T) {

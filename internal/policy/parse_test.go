@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -42,14 +43,14 @@ func glob(tb testing.TB, pattern string) []string {
 func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 	var got strings.Builder
 	for _, file := range glob(t, "testdata/broken/*.yaml") {
-		text, err := os.ReadFile(file)
+		content, err := os.ReadFile(file)
 		check.Must(t, err)
-		set, err := policy.Parse(filepath.Base(file), text)
+		set, err := policy.Parse(filepath.Base(file), content)
 		if err == nil {
 			t.Errorf("%s is taken, with %v", file, set.Names())
 			continue
 		}
-		if faults, ok := errors.AsType[policy.Faults](err); !ok || len(faults) == 0 {
+		if faults, ok := errors.AsType[text.Faults](err); !ok || len(faults) == 0 {
 			t.Errorf("%s: the error is a %T", file, err)
 		}
 		got.WriteString(err.Error() + "\n\n")
@@ -61,19 +62,19 @@ func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/broken/*.yaml", "testdata/lint/*.yaml"} {
 		for _, file := range glob(f, pattern) {
-			text, err := os.ReadFile(file)
+			content, err := os.ReadFile(file)
 			check.Must(f, err)
-			f.Add(string(text))
+			f.Add(string(content))
 		}
 	}
 	f.Add("policies:\n- name: a\n  base: &a [*a]\n")
 	f.Add("? [a]\n: b\n")
 	f.Add("policies: [{name: a, extends: 5}, {name: b, extends: ''}, {name: c, extends: }]")
 	f.Add("policies: [{name: a, <<: {extends: tiss}}, {name: b, <<: {name: c}, extends: tiss}]")
-	f.Fuzz(func(t *testing.T, text string) {
-		set, err := policy.Parse("fuzz.yaml", []byte(text))
+	f.Fuzz(func(t *testing.T, content string) {
+		set, err := policy.Parse("fuzz.yaml", []byte(content))
 		if err != nil {
-			faults, ok := errors.AsType[policy.Faults](err)
+			faults, ok := errors.AsType[text.Faults](err)
 			if !ok || len(faults) == 0 {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}

@@ -1,5 +1,5 @@
-// Package policy reads retry policies: the built-in ones, and those of a YAML file. [Parse] names every fault of a file with
-// its line. [Set.Lint] finds what is valid, but most likely a mistake.
+// Package policy reads retry policies: the built-in ones, and those of a YAML file. [Parse] names every fault
+// of a file with its line. [Set.Lint] finds what is valid, but most likely a mistake.
 package policy
 
 import (
@@ -43,7 +43,8 @@ func (s *Set) All() iter.Seq[*retry.Policy] {
 	}
 }
 
-// Version returns a short hash of the names and versions of all policies. Two sets with the same version decide alike.
+// Version returns a short hash of the names and versions of all policies. Two sets with the same version
+// decide alike.
 func (s *Set) Version() string {
 	h := sha256.New()
 	for p := range s.All() {
@@ -52,42 +53,32 @@ func (s *Set) Version() string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Entry returns a policy as a file would state it, with everything that it inherits and all defaults. It extends nothing.
+// Entry returns a policy as a file would state it without Extends: with everything that it inherits and all
+// defaults.
 func (s *Set) Entry(name string) (written Entry, known bool) {
 	e, known := s.entries[name]
 	if !known {
 		return Entry{}, false
 	}
 	written = *e
-	written.Extends, written.Rules, written.InDoubt = "", e.policy.Rules, e.policy.InDoubt
+	written.Rules, written.InDoubt = e.policy.Rules, e.policy.InDoubt
 	written.Min, written.Jitter = Duration(e.policy.Min), e.policy.Jitter
 	return written, true
 }
 
-// Extends returns the name of the policy that another one extends, empty for none.
-func (s *Set) Extends(name string) string {
-	if e := s.entries[name]; e != nil {
-		return e.Extends
-	}
-	return ""
-}
+// The origins of policies that no file states.
+const (
+	// BuiltInOrigin is that of the policies that come with the worker.
+	BuiltInOrigin = "built-in"
+	// SettingsOrigin is that of the default policy, if settings replace its numbers.
+	SettingsOrigin = "RETRY_MAX_RETRIES and RETRY_*_BACKOFF_MINUTES"
+)
 
-// BuiltInOrigin is the origin of the policies that come with the worker.
-const BuiltInOrigin = "built-in"
-
-// Origin returns the file that a policy is written in, or [BuiltInOrigin]; empty for a policy that is not known.
-func (s *Set) Origin(name string) string {
-	if e := s.entries[name]; e != nil {
-		return e.file
-	}
-	return ""
-}
-
-// Parse reads a policies file. It returns the built-in policies and those of the file, which replace built-in ones of the same
-// name. The error is [Faults].
-func Parse(name string, text []byte) (*Set, error) {
-	s := &Set{maps.Clone(BuiltIns().entries)}
-	if err := s.add(name, text); err != nil {
+// Parse reads a policies file. It returns the built-in policies and those of the file, which replace built-in
+// ones of the same name. The error is [text.Faults].
+func Parse(name string, content []byte) (*Set, error) {
+	s := BuiltIns()
+	if err := s.add(name, content); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -96,28 +87,25 @@ func Parse(name string, text []byte) (*Set, error) {
 //go:embed builtin/*.yaml
 var builtinFiles embed.FS
 
-// BuiltIns returns the policies that come with the worker. It panics if one of them is broken, which its test rules out.
-func BuiltIns() *Set { return builtIns() }
+// BuiltIns returns the policies that come with the worker. It panics if one of them is broken, which its test
+// rules out.
+func BuiltIns() *Set { return &Set{maps.Clone(builtIn())} }
 
-var builtIns = sync.OnceValue(func() *Set {
+var builtIn = sync.OnceValue(func() map[string]*Entry {
 	s := &Set{map[string]*Entry{}}
 	for _, name := range []string{"fast", "job-queue", "smtp", "tiss"} {
-		text, err := builtinFiles.ReadFile("builtin/" + name + ".yaml")
+		content, err := builtinFiles.ReadFile("builtin/" + name + ".yaml")
 		if err == nil {
-			err = s.add(BuiltInOrigin, text)
+			err = s.add(BuiltInOrigin, content)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("built-in policies: %v", err))
 		}
 	}
-	return s
+	return s.entries
 })
 
 // BuiltIn returns a built-in policy. It panics if there is none of that name.
 func BuiltIn(name string) *retry.Policy {
-	p, known := BuiltIns().Get(name)
-	if !known {
-		panic("no built-in policy " + name)
-	}
-	return p
+	return builtIn()[name].policy
 }

@@ -3,8 +3,6 @@ package policy_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +34,9 @@ func TestFileAddsToBuiltInPolicies(t *testing.T) {
 	if want := slices.Sorted(slices.Values(append(policy.BuiltIns().Names(), "hourly"))); !slices.Equal(set.Names(), want) {
 		t.Errorf("%v, want %v", set.Names(), want)
 	}
-	if set.Origin("hourly") != "test.yaml" || set.Origin("tiss") != policy.BuiltInOrigin {
-		t.Errorf("hourly is of %s, tiss is of %s", set.Origin("hourly"), set.Origin("tiss"))
-	}
+	hourly, _ := set.Entry("hourly")
+	tiss, _ := set.Entry("tiss")
+	check.Same(t, "test.yaml "+policy.BuiltInOrigin, hourly.Origin+" "+tiss.Origin, "origins")
 	if slices.Contains(policy.BuiltIns().Names(), "hourly") {
 		t.Error("the file's policy is among the built-in ones")
 	}
@@ -53,7 +51,7 @@ func TestPolicyOfFileReplacesAndExtendsBuiltIn(t *testing.T) {
 		t.Errorf("tiss has %d retries, base %v and %d rules", tiss.MaxRetries, tiss.Base, len(tiss.Rules))
 	}
 	check.Same(t, 7, more.MaxRetries, "maxRetries of a policy that extends the tiss of the file")
-	if set.Origin("tiss") != "test.yaml" || tiss.Version() == builtIn.Version() || builtIn.MaxRetries != 5 {
+	if entry, _ := set.Entry("tiss"); entry.Origin != "test.yaml" || tiss.Version() == builtIn.Version() || builtIn.MaxRetries != 5 {
 		t.Error("the built-in policy is not told from the file's")
 	}
 }
@@ -61,7 +59,6 @@ func TestPolicyOfFileReplacesAndExtendsBuiltIn(t *testing.T) {
 func TestPolicyInheritsAndItsOwnRulesComeFirst(t *testing.T) {
 	set := parse(t, `
 policies:
-  - {name: child, extends: parent, maxRetries: 2, rules: [{id: own, class: TRANSIENT, contains: [CLOSED]}]}
   - name: parent
     base: 30s
     factor: 3
@@ -77,13 +74,15 @@ policies:
     jobOverrides: true
     rules: [{id: parents, class: TRANSIENT, contains: [CLOSED, BUSY]}]
     inDoubt: [{id: landed, contains: [BUSY]}]
+  - {name: child, extends: parent, maxRetries: 2, rules: [{id: own, class: TRANSIENT, contains: [CLOSED]}]}
 `)
 	child, _ := set.Entry("child")
 	parent, _ := set.Entry("parent")
 	if ids := fmt.Sprint(child.Rules[0].ID, " ", child.Rules[1].ID); ids != "own parents" {
 		t.Errorf("the rules are %s", ids)
 	}
-	child.Name, child.MaxRetries, child.Rules = parent.Name, parent.MaxRetries, parent.Rules
+	check.Same(t, "parent", child.Extends, "what it extends")
+	child.Extends, child.Name, child.MaxRetries, child.Rules = "", parent.Name, parent.MaxRetries, parent.Rules
 	check.Same(t, spelled(t, parent), spelled(t, child), "what the child does not state")
 }
 
@@ -105,6 +104,7 @@ func spelled(t *testing.T, entry policy.Entry) string {
 func TestPolicyWrittenInFullIsTheSamePolicy(t *testing.T) {
 	for p := range policy.BuiltIns().All() {
 		entry, _ := policy.BuiltIns().Entry(p.Name)
+		entry.Extends = ""
 		again, _ := parse(t, `{"policies": [`+spelled(t, entry)+`]}`).Get(p.Name)
 		check.Same(t, p.Version(), again.Version(), "version of %s, read again", p.Name)
 	}
@@ -127,46 +127,11 @@ func TestVersionOfSetChangesWithItsPolicies(t *testing.T) {
 	check.Same(t, parse(t, "# a comment\n"+hourly).Version(), parse(t, hourly).Version(), "version with and without a comment")
 }
 
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	check.Must(t, os.WriteFile(file, []byte(text), 0o600))
-}
-
-func TestBrokenFileLeavesPoliciesInForce(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "policies.yaml")
-	write(t, file, hourly)
-	store, err := policy.Open(file)
-	check.Must(t, err)
-	before := store.Current()
-	for _, broken := range []string{"policies: [", strings.Replace(hourly, "1h", "1 hour", 1), "", "# " + strings.Repeat("x", 1<<20) + hourly} {
-		write(t, file, broken)
-		check.Fails(t, store.Reload(), file)
-		if store.Current() != before {
-			t.Fatalf("%q is in force", broken)
-		}
-	}
-	check.Must(t, os.Remove(file))
-	if err := store.Reload(); err == nil || store.Current() != before {
-		t.Errorf("a missing file: %v", err)
-	}
-	write(t, file, strings.Replace(hourly, "4h", "5h", 1))
-	check.Must(t, store.Reload())
-	if p, _ := store.Current().Get("hourly"); p.Max != 5*time.Hour {
-		t.Errorf("after the file was mended max is %v", p.Max)
-	}
-}
-
-func TestNeededPolicyMustBeThere(t *testing.T) {
-	_, err := policy.Open("", "tiss", "hourly")
-	check.Fails(t, err, "policy hourly")
-}
-
-func TestReloadWithoutFileDoesNothing(t *testing.T) {
-	store, err := policy.Open("")
-	check.Must(t, err)
-	before := store.Current()
-	if err := store.Reload(); err != nil || store.Current() != before {
-		t.Errorf("reloaded: %v", err)
+func TestAMergeOfYAMLIsWhatItWouldBeWrittenOut(t *testing.T) {
+	set := parse(t, `policies: [{name: a, <<: &more {extends: tiss, rules: [&rule {id: x, class: PERMANENT, contains: [CLOSED]}]}}, {name: b, <<: *more}]`)
+	for _, name := range []string{"a", "b"} {
+		p, _ := set.Get(name)
+		check.Same(t, "x permanent.DUPLICATE_CLAIM", p.Classify("closed").RuleID+" "+p.Classify("DUPLICATE_CLAIM").RuleID, "rules of %s", name)
 	}
 }
 

@@ -38,13 +38,14 @@ func Policies(set *policy.Set) []Policy {
 
 // PolicyInFull returns one policy.
 func PolicyInFull(set *policy.Set, p *retry.Policy) Policy {
+	entry, _ := set.Entry(p.Name)
 	s := Policy{
 		Version:  p.Version(),
-		Origin:   set.Origin(p.Name),
+		Origin:   entry.Origin,
 		Schedule: []isoWait{}, // in JSON lists, also where they are empty
 		Findings: append(text.Findings{}, set.Lint(p.Name, 0)...),
 	}
-	s.Policy, _ = set.Entry(p.Name)
+	s.Policy, s.Policy.Extends = entry, "" // it states all
 	for w := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
 		w.Wait, w.Total = 0, 0 // of no claim
 		s.Schedule = append(s.Schedule, isoOf(&w))
