@@ -130,7 +130,11 @@ func (l *linter) horizon(outage time.Duration) {
 		"set a deadline: the time after which the claim needs a person anyway",
 		"nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all",
 		p.MaxRetries, text.About(longest))
-	l.find(p.Deadline > 0 && cut > 0, check{text.Information, "deadline"},
+	deadline := check{text.Information, "deadline"}
+	if 2*cut > p.MaxRetries {
+		deadline.severity = text.Warning
+	}
+	l.find(p.Deadline > 0 && cut > 0, deadline,
 		"lengthen the deadline, or shorten base, if all retries are wanted",
 		"the deadline, %s, cuts %d of %s at least for some claims",
 		text.Span(p.Deadline), cut, text.Count(p.MaxRetries, "wait"))
