@@ -142,7 +142,7 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 			p.await(test.lost)
 			for _, ask := range []struct{ url, authorization, want string }{
 				{"http://" + address + "/metrics", "Bearer " + canary, "retry_gateway_up "},
-				{"http://" + address + "/metrics", "Bearer x" + canary, "the bearer token is missing or wrong"},
+				{"http://" + address + "/metrics", "Bearer x" + canary, "the bearer token is not that of RETRY_HTTP_TOKEN"},
 				{"http://" + address + "/readyz", "Bearer " + canary, test.reason},
 				{"http://" + address + "/readyz", "", "ready\n"},
 			} {

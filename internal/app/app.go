@@ -81,52 +81,38 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	registry := metrics.NewRegistry()
 	a.numbers = metrics.New(registry, policies.All(), inUse(cfg.JobTypes)...)
 	// Before the store, so that a taken address leaves no new key behind.
-	if err := a.listen(registry); err != nil {
+	if err := a.listen(registry, version); err != nil {
 		return nil, err
 	}
 	if a.store, a.secret, err = openStore(ctx, cfg, log); err != nil {
 		return nil, err
 	}
 	a.cleanups = append(a.cleanups, a.store.Close)
-	appended, err := a.openQueue()
-	if err != nil {
+	if err := a.openQueue(); err != nil {
 		return nil, err
 	}
-	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{
-		Logger:   log,
-		Failed:   a.numbers.StoreFailed,
-		Appended: appended,
-	})
+	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: a.numbers.StoreFailed})
 	if a.client, err = dial(cfg); err != nil {
 		return nil, err
 	}
 	a.cleanups = append(a.cleanups, a.client.Close)
-	a.clock = zeebe.NewClock(cfg.MaxClockSkew, time.Now, log)
+	a.clock = zeebe.NewClock(cfg.MaxClockSkew, log)
 
-	trail := worker.Trail{
+	o := worker.Options{
+		Policies: a.policies.Load,
 		Recorder: a.recorder,
 		Secret:   a.secret,
 		Cluster:  cfg.ClusterName,
 		Language: cfg.Lang,
+		Now:      time.Now,
+		Observer: a.numbers,
+		Logger:   log,
 	}
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(o))
 	for _, jobType := range cfg.JobTypes {
-		var observer worker.Observer = a.numbers
-		if jobType.Type == contract.BackoffJobType {
-			observer = metrics.RNBIL004{Metrics: a.numbers}
-		}
-		a.addLoop(jobType.Type, contract.DecisionVariables(), worker.NewHandler(worker.Options{
-			JobType:  jobType.Type,
-			Policy:   jobType.Policy,
-			Policies: a.policies.Load,
-			Trail:    trail,
-			Now:      time.Now,
-			Observer: observer,
-			Logger:   log,
-		}))
+		o.JobType, o.Policy = jobType.Type, jobType.Policy
+		a.addLoop(jobType.Type, contract.DecisionVariables(), worker.NewHandler(o))
 	}
-	outcomes := worker.NewOutcomeHandler(trail, time.Now, a.numbers, log)
-	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), outcomes)
-	metrics.RegisterState(registry, a.state(version))
 	return a, nil
 }
 
@@ -134,8 +120,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 func (a *App) Addr() string { return a.http.Addr() }
 
 // listen binds the address of the HTTP server.
-func (a *App) listen(shown prometheus.Gatherer) (err error) {
+func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
 	o := httpOptions(a.cfg)
+	o.Refresh = func() { a.numbers.Stands(a.state(version)) }
 	o.Metrics, o.Ready, o.Logger = shown, a.ready, a.log
 	if a.http, err = ops.New(o); err != nil {
 		return err
@@ -157,15 +144,15 @@ func httpOptions(cfg config.Config) ops.Options {
 	}
 }
 
-// openQueue makes the relay to the queue that the configuration names, if it names one, and returns the
-// function that notifies the relay of a new record. It does not wait for the queue.
-func (a *App) openQueue() (appended func(), err error) {
+// openQueue makes the relay to the queue that the configuration names, if it names one. It does not wait for
+// the queue.
+func (a *App) openQueue() error {
 	if a.cfg.EventsURL == "" {
-		return nil, nil
+		return nil
 	}
 	publisher, err := queue.Open(string(a.cfg.EventsURL))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.cleanups = append(a.cleanups, publisher.Close)
 	a.relay = events.NewRelay(a.store, publisher, events.Options{
@@ -173,7 +160,7 @@ func (a *App) openQueue() (appended func(), err error) {
 		Observer: a.numbers,
 		Heads:    a.headsEvent,
 	})
-	return a.relay.Wake, nil
+	return nil
 }
 
 // headsEvent returns the event of the trail's present heads.

@@ -128,14 +128,14 @@ func (a *App) first(errOf func(*zeebe.Worker) error) error {
 
 // state returns what /metrics asks at every scrape.
 func (a *App) state(version string) metrics.State {
-	active := map[string]func() int{}
+	active := map[string]int{}
 	for jobType, loop := range a.loops {
-		active[jobType] = loop.ActiveJobs
+		active[jobType] = loop.ActiveJobs()
 	}
 	return metrics.State{
 		Version:    version,
 		ActiveJobs: active,
-		GatewayUp:  func() bool { return a.pollsErr() == nil },
-		StoreUp:    func() bool { return a.recorder.Err() == nil },
+		GatewayUp:  a.pollsErr() == nil,
+		StoreUp:    a.recorder.Err() == nil,
 	}
 }

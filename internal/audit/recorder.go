@@ -23,10 +23,9 @@ type Log interface {
 // Recorder appends the decisions of all batches that wait at the same time in one transaction, tries again if that fails,
 // and tracks whether the store takes writes. It is made by [NewRecorder] and safe for concurrent use.
 type Recorder struct {
-	store Log
-	log   *zap.Logger
-	// failed is called for every failed try, appended when there are new records.
-	failed, appended func()
+	store  Log
+	log    *zap.Logger
+	failed func() // called for every failed try
 
 	outage  outage.Tracker
 	writing chan struct{} // holds one token: its holder appends for all that wait
@@ -62,19 +61,21 @@ const (
 type RecorderOptions struct {
 	// Logger defaults to none.
 	Logger *zap.Logger
-	// Failed is called for every try to append that failed, Appended after every append. Both are optional and must not
-	// block.
-	Failed, Appended func()
+	// Failed is called for every try to append that failed. It is optional and must not block.
+	Failed func()
 }
 
 // NewRecorder makes a recorder on a store. Its Run must run while it is used.
 func NewRecorder(store Log, o RecorderOptions) *Recorder {
-	r := &Recorder{store: store, last: time.Now(), log: cmp.Or(o.Logger, zap.NewNop()), failed: o.Failed, appended: o.Appended, writing: make(chan struct{}, 1)}
+	r := &Recorder{
+		store:   store,
+		last:    time.Now(),
+		log:     cmp.Or(o.Logger, zap.NewNop()),
+		failed:  o.Failed,
+		writing: make(chan struct{}, 1),
+	}
 	if r.failed == nil {
 		r.failed = func() {}
-	}
-	if r.appended == nil {
-		r.appended = func() {}
 	}
 	r.outage.Log, r.outage.Lost, r.outage.Back, r.outage.Level = r.log, "store_lost", "store_back", zapcore.ErrorLevel
 	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
@@ -125,9 +126,6 @@ func (r *Recorder) appendWaiting(ctx context.Context) bool {
 	r.since = time.Time{}
 	r.observe(began, err)
 	r.mu.Unlock()
-	if err == nil {
-		r.appended()
-	}
 	for _, q := range group {
 		if q.err = err; err == nil {
 			q.results, results = results[:len(q.entries):len(q.entries)], results[len(q.entries):]

@@ -28,15 +28,13 @@ type ward struct {
 // worker returns the handlers of a worker with the store.
 func (a *archive) worker(store audit.Store, policyName string, policies *policy.Set) *ward {
 	w := &ward{now: today.Add(-time.Hour)}
-	trail := handlers.Trail{
-		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Secret: a.secret, Cluster: "zeebe",
-	}
 	clock := func() time.Time { return w.now }
-	w.decide = handlers.NewHandler(handlers.Options{
+	options := handlers.Options{
 		JobType: contract.JobType, Policy: policyName, Policies: func() *policy.Set { return policies },
-		Trail: trail, Now: clock, Observer: noObserver{}, Logger: zap.NewNop(),
-	})
-	w.outcome = handlers.NewOutcomeHandler(trail, clock, noObserver{}, zap.NewNop())
+		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Secret: a.secret, Cluster: "zeebe", Now: clock,
+		Observer: noObserver{}, Logger: zap.NewNop(),
+	}
+	w.decide, w.outcome = handlers.NewHandler(options), handlers.NewOutcomeHandler(options)
 	return w
 }
 
@@ -45,7 +43,7 @@ func (w *ward) ask(t *testing.T, h job.Handler, variables string) {
 	w.key++
 	answers := h.Handle(t.Context(), []job.Job{{
 		Key: w.key, ProcessInstanceKey: 7, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3,
-		Variables: variables, Headers: w.headers,
+		Variables: variables, Headers: w.headers, Received: w.now,
 	}})
 	check.Same(t, 1, len(answers), "answers")
 }
@@ -89,10 +87,10 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 // noObserver observes nothing.
 type noObserver struct{}
 
-func (noObserver) Decided(retry.Decision, time.Duration) {}
-func (noObserver) Rejected(string, time.Duration)        {}
-func (noObserver) Repeated()                             {}
-func (noObserver) OutcomeRecorded(*audit.Record)         {}
+func (noObserver) Decided(string, retry.Decision, time.Duration) {}
+func (noObserver) Rejected(string, time.Duration)                {}
+func (noObserver) Repeated()                                     {}
+func (noObserver) OutcomeRecorded(*audit.Record)                 {}
 
 func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 	known, err := policy.Parse("policies.yaml", []byte("policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"))

@@ -61,12 +61,6 @@ const (
 	HeaderOnPermanent = "onPermanent"
 )
 
-// The task headers that an element template sets: which template, at which version, made the task. They are logged only.
-const (
-	HeaderTemplateID      = "elementTemplateId"
-	HeaderTemplateVersion = "elementTemplateVersion"
-)
-
 // Headers are the names of the task headers that change a decision or its record.
 func Headers() []string {
 	return []string{HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline, HeaderOnExhausted, HeaderOnPermanent}

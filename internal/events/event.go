@@ -1,6 +1,6 @@
 // Package events publishes what was decided about a claim (RN-BIL-005 section 12.3): it makes CloudEvents of
-// stored audit records, and relays them to a queue until the queue has acknowledged each. The queues are below
-// it, in package queue. docs/events describes the events for their consumers.
+// stored audit records, and relays them to a queue until the queue has acknowledged each. The queues are
+// below it, in package queue. docs/events describes the events for their consumers.
 package events
 
 import (
@@ -20,8 +20,8 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 )
 
-// types are the types of event by the kind of record. A type also versions the layout of its data: each change of
-// the layout makes a new type.
+// types are the types of event by the kind of record. A type also versions the layout of its data: each
+// change of the layout makes a new type.
 var types = map[audit.Kind]string{
 	audit.KindRetry:           "retry.scheduled.v4",
 	audit.KindExhausted:       "retry.max_retries_exceeded.v4",
@@ -127,12 +127,13 @@ func dataOf(r *audit.Record) (map[string]any, error) {
 	})
 	switch r.Kind {
 	case audit.KindRetry:
-		d["maxRetries"], d["backoffMinutes"], d["nextRetryTime"] = f.MaxRetries, f.BackoffMinutes, r.NextRetryTime
-		d["errorClassification"], d["scheduledAt"] = f.ErrorClassification, r.At
+		d["maxRetries"], d["backoffMinutes"] = f.MaxRetries, f.BackoffMinutes
+		d["nextRetryTime"], d["scheduledAt"] = r.NextRetryTime, r.At
+		d["errorClassification"] = f.ErrorClassification
 	case audit.KindExhausted:
 		d["finalError"], d["totalAttempts"] = f.SubmissionError, cmp.Or(f.Attempts, f.RetryCount+1)
 		d["exceededAt"], d["severity"] = r.At, "CRITICAL"
-		if first := f.FirstFailureTime; first != nil { // it may be later than At: clocks of two replicas differ
+		if first := f.FirstFailureTime; first != nil { // it may be later than At, by another clock
 			d["totalDuration"] = contract.ISODuration(max(r.At.Sub(*first), 0).Truncate(time.Second))
 		}
 	case audit.KindPermanent:
@@ -145,9 +146,9 @@ func dataOf(r *audit.Record) (map[string]any, error) {
 	return d, nil
 }
 
-// complete fills what all events have and writes the JSON. The ID is a UUID of version 5 of the name. The name of
-// a record's event is the record's hash, which covers the record, its place in the chain and all records before
-// it, so that no two records share it.
+// complete fills what all events have and writes the JSON. The ID is a UUID of version 5 of the name. The
+// name of a record's event is the record's hash, which covers the record, its place in the chain and all
+// records before it, so that no two records share it.
 func (e *Event) complete(cluster, name string) (err error) {
 	e.SpecVersion, e.DataContentType = "1.0", "application/json"
 	e.ID = uuid.NewSHA1(namespace, []byte(name)).String()

@@ -25,10 +25,9 @@ type Outbox interface {
 
 // Observer observes the publishing. Its methods must not block.
 type Observer interface {
-	// Published is called when the queue has acknowledged n events.
-	Published(n int)
-	// PublishFailed is called when n events were sent and not acknowledged. They are sent again.
-	PublishFailed(n int)
+	// Published is called when events were sent, with how many the queue has acknowledged. The others are
+	// sent again.
+	Published(acked, unacked int)
 	// Backlog is called every minute, whether this process publishes or not, with what [Outbox] says.
 	Backlog(waiting int64, oldest time.Time)
 }
@@ -43,7 +42,7 @@ type Options struct {
 }
 
 const (
-	// pollEvery is how long a record waits at most that another process appended, or without a Wake.
+	// pollEvery is how long a record waits at most while nothing fails.
 	pollEvery = time.Second
 	// leadEvery is how often a process that does not publish tries to lead.
 	leadEvery = 3 * time.Second
@@ -64,31 +63,24 @@ type Relay struct {
 	outbox    Outbox
 	publisher Publisher
 	o         Options
-	wake      chan struct{}
-	flow      *outage.Tracker
+	flow      outage.Tracker
+	headsDue  time.Time
 	// acked are the records of the page that the queue has acknowledged, so that they are not sent again.
-	acked    map[int64]bool
-	headsDue time.Time
+	acked map[int64]bool
 }
 
 // NewRelay makes a relay from an outbox to a queue.
 func NewRelay(outbox Outbox, publisher Publisher, o Options) *Relay {
-	return &Relay{
-		o: o, outbox: outbox, publisher: publisher, wake: make(chan struct{}, 1), acked: map[int64]bool{},
-		flow: &outage.Tracker{
-			Log: o.Logger, Level: zapcore.WarnLevel, Lost: "events_wait", Back: "events_flow",
-			Detail:  "none is lost; docs/runbooks.md#retryoutboxgrowing says what to do",
-			Backoff: outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second},
-		},
+	r := &Relay{o: o, outbox: outbox, publisher: publisher, acked: map[int64]bool{}}
+	r.flow = outage.Tracker{
+		Log:     o.Logger,
+		Lost:    "events_wait",
+		Back:    "events_flow",
+		Level:   zapcore.WarnLevel,
+		Detail:  "none is lost; docs/runbooks.md#retryoutboxgrowing says what to do",
+		Backoff: outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second},
 	}
-}
-
-// Wake makes the relay look for new records at once. It does not block.
-func (r *Relay) Wake() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	return r
 }
 
 // Run publishes while no other process does, until ctx ends. What was sent by then may still be acknowledged
@@ -130,7 +122,8 @@ func (r *Relay) countBacklog(ctx context.Context) {
 	}
 }
 
-// lead publishes until ctx ends or something fails. What it has begun when ctx ends goes on until graced ends.
+// lead publishes until ctx ends or something fails. What it has begun when ctx ends goes on until graced
+// ends.
 func (r *Relay) lead(ctx, graced context.Context) error {
 	for ctx.Err() == nil {
 		read, err := r.publishPage(ctx, graced)
@@ -141,20 +134,15 @@ func (r *Relay) lead(ctx, graced context.Context) error {
 			return err
 		}
 		r.flow.Succeeded()
-		if read == MaxBatch {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-r.wake:
-		case <-time.After(pollEvery):
+		if read < MaxBatch {
+			outage.Sleep(ctx, pollEvery)
 		}
 	}
 	return nil
 }
 
-// publishPage publishes the first records of the outbox and takes out what the queue has acknowledged. It returns
-// how many it read, and why not all are published.
+// publishPage publishes the first records of the outbox and takes out what the queue has acknowledged. It
+// returns how many it read, and why not all are published.
 func (r *Relay) publishPage(ctx, graced context.Context) (read int, err error) {
 	reading, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -162,12 +150,12 @@ func (r *Relay) publishPage(ctx, graced context.Context) (read int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for more := true; more && err == nil && ctx.Err() == nil; {
+	for err == nil && ctx.Err() == nil {
 		var wave []Event
-		wave, err = r.nextWave(page)
-		if more = len(wave) > 0; more {
-			err = cmp.Or(r.publish(graced, wave), err)
+		if wave, err = r.nextWave(page); len(wave) == 0 {
+			break
 		}
+		err = cmp.Or(r.publish(graced, wave), err)
 	}
 	return len(page), cmp.Or(r.mark(graced, page), err)
 }
@@ -182,11 +170,10 @@ func (r *Relay) nextWave(page []audit.Record) (wave []Event, failure error) {
 		}
 		taken[key(record)] = true
 		event, err := FromRecord(record)
-		if err != nil {
-			failure = cmp.Or(failure, err)
-			continue
+		if err == nil {
+			wave = append(wave, event)
 		}
-		wave = append(wave, event)
+		failure = cmp.Or(failure, err)
 	}
 	return wave, failure
 }
@@ -203,12 +190,12 @@ func (r *Relay) publish(graced context.Context, wave []Event) (failure error) {
 		}
 		failure = cmp.Or(failure, err)
 	}
-	r.o.Observer.Published(acked)
-	r.o.Observer.PublishFailed(len(wave) - acked)
+	r.o.Observer.Published(acked, len(wave)-acked)
 	return failure
 }
 
-// mark takes what the queue has acknowledged of a page out of the outbox.
+// mark takes what the queue has acknowledged of a page out of the outbox, which keeps what is behind a record
+// that was not.
 func (r *Relay) mark(graced context.Context, page []audit.Record) error {
 	var ids []int64
 	acked := map[int64]bool{}

@@ -18,7 +18,6 @@ func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.set(func(events.Event) error { return errAway })
 		records := b.outbox.Fill("A", 150, 2)
-		b.relay.Wake()
 		b.advance(5 * time.Minute)
 		later := b.outbox.Fill("B", 10, 1)
 		_, before := b.seen.Events()
@@ -49,7 +48,6 @@ func TestAnEventThatIsNeverTakenHoldsLaterOnesOfItsClaim(t *testing.T) {
 			return nil
 		})
 		records := b.outbox.Fill("A", 10, 3)
-		b.relay.Wake()
 		b.advance(2 * time.Hour)
 		b.outbox.Fill("B", 500, 1)
 		b.advance(2 * time.Hour)
@@ -133,8 +131,7 @@ func losesAMark(b *bench) {
 		b.outbox.Fail(errors.New("connection reset")) // between the acknowledgement and the mark
 		return nil
 	})
-	b.relay.Wake()
-	synctest.Wait()
+	b.advance(time.Second)
 	b.queue.set(nil)
 }
 
@@ -176,8 +173,7 @@ func TestStopWaitsTwoSecondsForAcknowledgements(t *testing.T) {
 			b.queue.delay = c.delay
 			b.advance(time.Second / 2)
 			b.outbox.Fill("A", 456, 1)
-			b.relay.Wake()
-			synctest.Wait()
+			b.advance(time.Second / 2)
 			began := time.Now()
 			b.stop()
 			if took := time.Since(began); took != c.stopped || b.outbox.Waiting() != c.waiting {
@@ -193,8 +189,7 @@ func TestStopWaitsTwoSecondsForAHungStore(t *testing.T) {
 		b.queue.delay = 3 * time.Second / 2 // the acknowledgement comes first, and both have two seconds together
 		b.advance(time.Second / 2)
 		b.outbox.Fill("A", 3, 1)
-		b.relay.Wake()
-		synctest.Wait()
+		b.advance(time.Second / 2)
 		began := time.Now()
 		b.stop()
 		if took := time.Since(began); took != 2*time.Second || b.outbox.Waiting() != 3 {

@@ -141,16 +141,13 @@ func (b *bench) inOrder() {
 
 var errAway = errors.New("no route to the queue")
 
-func TestWakePublishesAtOnce(t *testing.T) {
+func TestARecordIsPublishedWithinASecond(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.advance(time.Second / 2)
-		began := time.Now()
 		b.outbox.Fill("A", 3, 1)
-		b.relay.Wake()
-		b.relay.Wake()
-		synctest.Wait()
-		if _, acked := b.queue.counts(); acked != 3 || b.outbox.Waiting() != 0 || !time.Now().Equal(began) {
-			t.Errorf("%d published after %v, %d wait", acked, time.Since(began), b.outbox.Waiting())
+		b.advance(time.Second)
+		if _, acked := b.queue.counts(); acked != 3 || b.outbox.Waiting() != 0 {
+			t.Errorf("%d published, %d wait", acked, b.outbox.Waiting())
 		}
 	})
 }
@@ -165,7 +162,6 @@ func TestBacklogKeepsTheOrderOfEachClaimDespiteFailures(t *testing.T) {
 			return nil
 		})
 		records := b.outbox.Fill("A", 200, 10)
-		b.relay.Wake()
 		for deadline := time.Now().Add(time.Hour); b.outbox.Waiting() > 0; b.advance(time.Second) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d wait after an hour", b.outbox.Waiting())

@@ -1,19 +1,18 @@
-// Package job is the vocabulary that the broker's side and the rule's side share: a [Job] as it was activated and
-// the one [Answer] it gets. It knows neither gRPC nor claims, so the job loop can be read without the rule and the
-// rule's handler can be tested without a broker.
+// Package job is the vocabulary that the broker's side and the rule's side share: a [Job] as it was activated
+// and the one [Answer] it gets. It knows neither gRPC nor claims, so the job loop can be read without the
+// rule and the rule's handler can be tested without a broker.
 package job
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // DefaultTenant is the tenant of everything on a cluster without multi-tenancy.
 const DefaultTenant = "<default>"
 
-// Job is one activated job, as far as a handler needs it. Its JSON is that of the REST API, without the two documents.
+// Job is one activated job, as far as a handler needs it. Its JSON is that of the REST API, without the two
+// documents.
 type Job struct {
 	// Key identifies the job at the broker. Keys start again when a broker's data is wiped.
 	Key int64 `json:"jobKey,string"`
@@ -26,11 +25,12 @@ type Job struct {
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.
 	ProcessID string `json:"processDefinitionId"`
 	ElementID string `json:"elementId"`
-	// Retries is the number of retries the job has left at the broker. It is not the retry count of the claim.
+	// Retries is the number of retries the job has left at the broker. It is not the retry count of the
+	// claim.
 	Retries int32 `json:"retries"`
 	// Headers is the JSON object of the task headers, static texts of the model; empty counts as none.
 	Headers string `json:"-"`
-	// Variables is the JSON object of the fetched variables, as the gateway sent it.
+	// Variables is the JSON object of the fetched variables, as the gateway sent it, in valid UTF-8.
 	Variables string `json:"-"`
 	// Deadline is when the lock of the job ends by the broker's clock, in milliseconds of Unix time.
 	Deadline int64 `json:"deadline"`
@@ -40,9 +40,10 @@ type Job struct {
 
 // Handler turns a batch of jobs into as many answers, in the same order.
 //
-// It gets a whole batch so that it can record all its decisions in one transaction. The context ends
-// when the jobs' lock is about to run out; a handler that returns later is treated as hung. A handler may be given the
-// same job again (a redelivery, or the rest of a batch in which another job panicked) and must answer it alike.
+// It gets a whole batch so that it can record all its decisions in one transaction. The context ends when the
+// jobs' lock is about to run out; a handler that returns later is treated as hung. A handler may be given the
+// same job again (a redelivery, or the rest of a batch in which another job panicked) and must answer it
+// alike.
 type Handler interface {
 	Handle(ctx context.Context, jobs []Job) []Answer
 }
@@ -63,7 +64,8 @@ func (k Kind) String() string {
 	return [...]string{"none", "complete", "throw_error", "fail", "release"}[k]
 }
 
-// Answer is the answer to a job. It is made by the constructors below, one for each outcome. The zero value answers nothing.
+// Answer is the answer to a job. It is made by the constructors below, one for each outcome. The zero value
+// answers nothing.
 type Answer struct {
 	// Kind is the command.
 	Kind Kind
@@ -84,8 +86,8 @@ type Result uint8
 const (
 	// Accepted: the broker has the answer.
 	Accepted Result = iota + 1
-	// NotFound: the broker did not know the job any more when the answer was sent for the first time. Another worker has
-	// answered it, or its process instance was cancelled.
+	// NotFound: the broker did not know the job any more when the answer was sent for the first time. Another
+	// worker has answered it, or its process instance was cancelled.
 	NotFound
 	// Unknown: the job may come again, and be answered then.
 	Unknown
@@ -95,13 +97,11 @@ const (
 func (r Result) String() string { return [...]string{"none", "accepted", "not_found", "unknown"}[r] }
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.
-func Complete(variables string) Answer {
-	return Answer{Kind: KindComplete, Variables: Text(variables)}
-}
+func Complete(variables string) Answer { return Answer{Kind: KindComplete, Variables: variables} }
 
 // ThrowError throws the BPMN error with this code; variables is a JSON object that the catching event sees.
 func ThrowError(code, message, variables string) Answer {
-	return Answer{Kind: KindThrowError, Code: Text(code), Message: Text(message), Variables: Text(variables)}
+	return Answer{Kind: KindThrowError, Code: code, Message: message, Variables: variables}
 }
 
 // Incident fails the job with no retries left, so that the broker raises an incident with this message.
@@ -109,16 +109,8 @@ func Incident(message string) Answer { return Fail(0, message) }
 
 // Fail fails the job and leaves it this many retries; with none left the broker raises an incident.
 func Fail(retries int32, message string) Answer {
-	return Answer{Kind: KindFail, Retries: max(retries, 0), Message: Text(message)}
+	return Answer{Kind: KindFail, Retries: max(retries, 0), Message: message}
 }
 
 // Release releases the job with its retries unchanged; the broker keeps the reason in its records.
-func Release(reason string) Answer { return Answer{Kind: KindRelease, Message: Text(reason)} }
-
-// Text replaces what is not UTF-8 in a text, which a gateway would refuse each time it is sent.
-func Text(s string) string {
-	if utf8.ValidString(s) { // in a thirtieth of the time
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func Release(reason string) Answer { return Answer{Kind: KindRelease, Message: reason} }

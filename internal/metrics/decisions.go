@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
@@ -20,48 +21,17 @@ func (m *Metrics) submitted(policy, result string, n int) {
 	m.add(submissions, 1, policy, result, attemptNumbers[min(max(n, 1), len(attemptNumbers))-1])
 }
 
-// Decided counts a decision and the time that it took.
-func (m *Metrics) Decided(d retry.Decision, elapsed time.Duration) {
-	m.decided(&d, elapsed)
-	switch d.Outcome {
-	case retry.OutcomeRetry:
-		class := retry.Transient
-		if d.Error.Class == retry.Unknown {
-			class = retry.Unknown
-		}
-		m.observe(backoff, d.Backoff.Minutes(), d.Policy)
-		m.add(scheduled, 1, d.Policy, string(class))
-	case retry.OutcomeExhausted:
-		m.add(maxExceeded, 1, d.Policy)
-	case retry.OutcomePermanent:
-		m.add(permanent, 1, d.Policy, d.Error.Label)
-	}
-}
-
-// RNBIL004 counts the decisions of `retry-submission-backoff` jobs under the names of RN-BIL-004, and
-// everything else under those that both job types have.
-type RNBIL004 struct{ *Metrics }
-
-// Decided counts as [Metrics.Decided] does.
-func (m RNBIL004) Decided(d retry.Decision, elapsed time.Duration) {
-	m.decided(&d, elapsed)
-	m.add(classes004, 1, d.Policy, string(d.Error.Class))
-	switch d.Outcome {
-	case retry.OutcomeRetry:
-		m.add(retries004, 1, d.Policy)
-		m.observe(backoff004, d.Backoff.Minutes(), d.Policy)
-	case retry.OutcomeExhausted:
-		m.add(maxExceeded004, 1, d.Policy)
-	case retry.OutcomePermanent:
-	}
-}
-
-// decided counts what both job types have.
-func (m *Metrics) decided(d *retry.Decision, elapsed time.Duration) {
+// Decided counts a decision about a job of this type, and the time that it took.
+func (m *Metrics) Decided(jobType string, d retry.Decision, elapsed time.Duration) {
 	m.see(d.Policy)
 	m.observe(analysis, elapsed.Seconds(), d.Policy)
 	for _, i := range d.Ignored.All() {
 		m.add(ignored, 1, d.Policy, i.Variable)
+	}
+	if jobType == contract.BackoffJobType {
+		m.decided004(&d)
+	} else {
+		m.decided005(&d)
 	}
 	if d.Outcome != retry.OutcomeRetry {
 		m.submitted(d.Policy, failed, d.RetryCount+1)
@@ -74,6 +44,30 @@ func (m *Metrics) decided(d *retry.Decision, elapsed time.Duration) {
 	}
 	if d.Step == retry.StepBackoff && d.Bounds&retry.BoundDeadline == 0 && d.Delay > 0 {
 		m.observe(jitter, math.Abs(float64(d.Backoff-d.Delay))/float64(d.Delay), d.Policy)
+	}
+}
+
+func (m *Metrics) decided005(d *retry.Decision) {
+	switch d.Outcome {
+	case retry.OutcomeRetry:
+		m.observe(backoff, d.Backoff.Minutes(), d.Policy)
+		m.add(scheduled, 1, d.Policy, string(d.Error.Class))
+	case retry.OutcomeExhausted:
+		m.add(maxExceeded, 1, d.Policy)
+	case retry.OutcomePermanent:
+		m.add(permanent, 1, d.Policy, d.Error.Label)
+	}
+}
+
+func (m *Metrics) decided004(d *retry.Decision) {
+	m.add(classes004, 1, d.Policy, string(d.Error.Class))
+	switch d.Outcome {
+	case retry.OutcomeRetry:
+		m.add(retries004, 1, d.Policy)
+		m.observe(backoff004, d.Backoff.Minutes(), d.Policy)
+	case retry.OutcomeExhausted:
+		m.add(maxExceeded004, 1, d.Policy)
+	case retry.OutcomePermanent:
 	}
 }
 

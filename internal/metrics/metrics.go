@@ -21,13 +21,12 @@ import (
 // that names none.
 const noPolicy = "none"
 
-// NewRegistry returns a registry with the metrics of the Go runtime, the process and the build.
+// NewRegistry returns a registry with the metrics of the Go runtime and the process.
 func NewRegistry() *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewBuildInfoCollector(),
 	)
 	return reg
 }
@@ -39,8 +38,7 @@ type Metrics struct {
 
 	mu      sync.Mutex
 	inForce iter.Seq[*retry.Policy]
-	// seen are the policies that have their series; false for those of which only the claims were counted.
-	seen map[string]bool
+	seen    map[string]bool // the policies that have their series
 }
 
 // New registers the metrics with reg. The series of the policies in use exist from then on; those of another
@@ -48,9 +46,6 @@ type Metrics struct {
 func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...string) *Metrics {
 	m := &Metrics{series: map[*metric]*prometheus.MetricVec{}, seen: map[string]bool{}}
 	for _, row := range table {
-		if row.make == nil {
-			continue
-		}
 		var labels []string
 		for _, l := range row.labels {
 			labels = append(labels, l.name)
@@ -144,15 +139,6 @@ func (m *Metrics) set(row *metric, value float64, values ...string) {
 
 func (m *Metrics) observe(row *metric, value float64, values ...string) {
 	m.of(row, values...).(prometheus.Observer).Observe(value)
-}
-
-// ask registers a metric whose value is asked at every scrape.
-func ask(reg prometheus.Registerer, row *metric, labels prometheus.Labels, value func() float64) {
-	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name:        row.name,
-		Help:        row.help,
-		ConstLabels: labels,
-	}, value))
 }
 
 // number returns 1 for true and 0 for false.

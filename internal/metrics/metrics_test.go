@@ -18,6 +18,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/policy"
@@ -46,28 +47,20 @@ func exposition(t *testing.T, reg prometheus.Gatherer) string {
 	return scrape.Body.String()
 }
 
-// always returns a function that returns one value.
-func always[T any](value T) func() T { return func() T { return value } }
-
 // registryOf is the registry of a worker that has just started with these policies in use, and what counts in
 // it.
 func registryOf(t *testing.T, inUse ...string) (*prometheus.Registry, *metrics.Metrics) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	m := metrics.New(reg, policy.BuiltIns().All(), inUse...)
-	registerState(reg)
+	m.Stands(stands)
 	return reg, m
 }
 
-// registerState registers what is asked of a worker with the default job types.
-func registerState(reg prometheus.Registerer) {
-	state := metrics.State{
-		Version: "v1.2.3", GatewayUp: always(false), StoreUp: always(true), ActiveJobs: map[string]func() int{},
-	}
-	for _, jobType := range []string{"analyze-retry", "record-retry-outcome", "retry-submission-backoff"} {
-		state.ActiveJobs[jobType] = always(0)
-	}
-	metrics.RegisterState(reg, state)
+// stands is how a worker with the default job types stands at a scrape.
+var stands = metrics.State{
+	Version: "v1.2.3", StoreUp: true,
+	ActiveJobs: map[string]int{"analyze-retry": 0, "record-retry-outcome": 0, "retry-submission-backoff": 0},
 }
 
 // Alert rules and dashboard are checked against the series at the start.
@@ -90,24 +83,24 @@ func TestMetricsAreThoseThatDashboardsRead(t *testing.T) {
 func work(t *testing.T) func(*metrics.Metrics) {
 	t.Helper()
 	return func(m *metrics.Metrics) {
-		m.Decided(decide(t, "tiss", "TIMEOUT", 0), 3*time.Microsecond)
-		m.Decided(decide(t, "tiss", "TIMEOUT", 2), 3*time.Microsecond)
-		m.Decided(decide(t, "tiss", "strange", 1), 2*time.Second)
+		m.Decided(contract.JobType, decide(t, "tiss", "TIMEOUT", 0), 3*time.Microsecond)
+		m.Decided(contract.JobType, decide(t, "tiss", "TIMEOUT", 2), 3*time.Microsecond)
+		m.Decided(contract.JobType, decide(t, "tiss", "strange", 1), 2*time.Second)
 		// The insurer has set the wait, so its jitter is another one.
-		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)
-		m.Decided(decide(t, "tiss", "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
-		cut := decide(t, "tiss", "TIMEOUT", 1)                                             // its deviation says nothing about the jitter
+		m.Decided(contract.JobType, decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)
+		m.Decided(contract.JobType, decide(t, "tiss", "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
+		cut := decide(t, "tiss", "TIMEOUT", 1)                                                               // its deviation says nothing about the jitter
 		cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
-		m.Decided(cut, 3*time.Microsecond)
-		m.Decided(decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
-		m.Decided(decide(t, "tiss", "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
+		m.Decided(contract.JobType, cut, 3*time.Microsecond)
+		m.Decided(contract.JobType, decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
+		m.Decided(contract.JobType, decide(t, "tiss", "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
 		unread := decide(t, "tiss", "TIMEOUT", 0)
 		unread.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable}
-		m.Decided(unread, 3*time.Microsecond)
+		m.Decided(contract.JobType, unread, 3*time.Microsecond)
 		for _, text := range []string{"451 4.3.0 try again", "no such reply"} {
-			m.Decided(decide(t, "smtp", text, 0), 3*time.Microsecond)
+			m.Decided(contract.JobType, decide(t, "smtp", text, 0), 3*time.Microsecond)
 		}
-		metrics.RNBIL004{Metrics: m}.Decided(decide(t, "fast", "TIMEOUT", 0), 3*time.Microsecond)
+		m.Decided(contract.BackoffJobType, decide(t, "fast", "TIMEOUT", 0), 3*time.Microsecond)
 		m.Rejected("tiss", 3*time.Microsecond)
 		m.Rejected("", 3*time.Microsecond)
 		m.Repeated()
@@ -138,17 +131,15 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		})
 		m.Polled("OK")
 		m.Polled("Unavailable")
-		m.Polled("Code(4711)") // which a gateway may make up
-		m.Answered(1, job.Complete("{}"), job.Accepted)
-		m.Answered(1, job.ThrowError("PERMANENT_ERROR", "", "{}"), job.NotFound)
-		m.Answered(1, job.Incident("no"), job.Accepted)
-		m.Answered(1, job.Release("no"), job.Unknown)
+		m.Answered(job.Complete("{}"), job.Accepted)
+		m.Answered(job.ThrowError("PERMANENT_ERROR", "", "{}"), job.NotFound)
+		m.Answered(job.Incident("no"), job.Accepted)
+		m.Answered(job.Release("no"), job.Unknown)
 		m.HandlerFailed()
 		m.AuditChecked(true)
 		m.Reloaded(false)
 		m.StoreFailed()
-		m.Published(2)
-		m.PublishFailed(3)
+		m.Published(2, 3)
 		m.Backlog(4, time.Now().Add(time.Hour)) // a clock that was put back makes no age below 0
 	}
 }
@@ -196,7 +187,7 @@ func TestDecisionsMakeNoSeries(t *testing.T) {
 	reg, m := registryOf(t, "tiss")
 	before := strings.Count(exposition(t, reg), "\n")
 	for i := range 1_000 {
-		m.Decided(decide(t, "tiss", fmt.Sprintf("strange error %d of patient %d", i, i*7), i%6), 0)
+		m.Decided(contract.JobType, decide(t, "tiss", fmt.Sprintf("strange error %d of patient %d", i, i*7), i%6), 0)
 	}
 	check.Same(t, before, strings.Count(exposition(t, reg), "\n"), "lines after a thousand decisions")
 }
@@ -204,7 +195,7 @@ func TestDecisionsMakeNoSeries(t *testing.T) {
 func TestAScrapeOfAFreshWorkerIsBelow30KB(t *testing.T) {
 	reg := metrics.NewRegistry()
 	m := metrics.New(reg, policy.BuiltIns().All(), "tiss", "tiss") // of both job types that are worked by default
-	registerState(reg)
+	m.Stands(stands)
 	m.ClaimsCounted(claims.Census{}, nil)
 	if size := len(exposition(t, reg)); size > 30_000 {
 		t.Errorf("a scrape has %d bytes", size)
@@ -219,7 +210,7 @@ func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
 		t.Error("smtp, which nobody uses, has series")
 	}
 	m.ClaimsCounted(nil, nil) // a number of some hours ago is none
-	m.Decided(decide(t, "smtp", "no such reply", 0), 0)
+	m.Decided(contract.JobType, decide(t, "smtp", "no such reply", 0), 0)
 	text = exposition(t, reg)
 	check.Same(t, 0, strings.Count(text, "retry_claims{"), "series of claims that could not be counted")
 	for _, line := range []string{
@@ -305,16 +296,14 @@ func TestBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 
 func TestCountingADecisionAllocatesNothing(t *testing.T) {
 	_, m := registryOf(t, "tiss")
-	for _, observer := range []interface {
-		Decided(retry.Decision, time.Duration)
-	}{m, metrics.RNBIL004{Metrics: m}} {
+	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		for _, d := range []retry.Decision{
 			decide(t, "tiss", "TIMEOUT", 0),
 			decide(t, "tiss", "strange", 5),
 			decide(t, "tiss", "INSURANCE_EXPIRED", 0),
 		} {
-			if n := testing.AllocsPerRun(100, func() { observer.Decided(d, time.Microsecond) }); n > 0 {
-				t.Errorf("%T, %s: %v allocations", observer, d.Outcome, n)
+			if n := testing.AllocsPerRun(100, func() { m.Decided(jobType, d, time.Microsecond) }); n > 0 {
+				t.Errorf("%s, %s: %v allocations", jobType, d.Outcome, n)
 			}
 		}
 	}

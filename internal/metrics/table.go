@@ -3,7 +3,6 @@ package metrics
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -30,7 +29,7 @@ var (
 		"Waits that were scheduled before the next submission, in minutes.", ofPolicy)
 	jitter = row(histogram(0.1, 0.2, 0.3),
 		"retry_jitter_deviation_ratio",
-		"Deviation of waits from the delay before jitter, as a share of it; waits set by a hint are not counted.",
+		"Deviation of waits from the delay before jitter, as a share of it; not of waits set by a hint.",
 		ofPolicy)
 	// The targets are 60 minutes (median) and 2 hours (mean), of an e-mail 5 minutes.
 	timeToSuccess = row(histogram(1, 5, 15, 60, 300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400),
@@ -45,15 +44,16 @@ var (
 		ofPolicy,
 		label{name: "result", values: []string{failed, accepted}},
 		label{name: "attempt", values: attemptNumbers})
-	scheduled = row(counter, "retry_scheduled_total", "Retries that were scheduled, by the class of the error.",
+	scheduled = row(counter, "retry_scheduled_total",
+		"Retries that were scheduled, by the class of the error.",
 		ofPolicy, label{name: "classification", values: textsOf(retry.Transient, retry.Unknown)})
 	maxExceeded = row(counter, "max_retries_exceeded_total", "Claims whose retries were used up.", ofPolicy)
 	// Every policy has the code unknown: a sum over one without a permanent rule is 0 rather than absent.
 	permanent = row(counter, "permanent_errors_total",
-		"Claims stopped by a permanent error, by the rule: its word if it looks for one word only, else its id.",
+		"Claims stopped by a permanent error, by the rule: its word if it looks for one only, else its id.",
 		ofPolicy, label{name: "code", values: []string{retry.RuleUnknown}})
 	deadLetters = row(counter, "retry_dead_letters_total",
-		"Claims that were given up and wait for a person: retries used up, deadline reached or error permanent.",
+		"Claims that were given up and wait for a person: retries used up, deadline, error permanent.",
 		ofPolicy)
 	atMaximum = row(counter, "retry_waits_at_maximum_total",
 		"Waits that the policy's max had shortened, or their band.", ofPolicy)
@@ -62,7 +62,7 @@ var (
 		ofPolicy,
 		label{name: "variable", values: []string{retry.VariableRetryAfter, retry.VariableLastSubmissionTime}})
 	targets = row(gauge, "retry_kpi_target",
-		"Targets of the policies in use, by the document that asks for it: shares from 0 to 1, times in seconds.",
+		"Targets of the policies in use, by the document that asks for it: shares of 1, or seconds.",
 		ofCounted, label{name: "kpi"}, label{name: "source"})
 )
 
@@ -76,7 +76,8 @@ var (
 		"Claims of retry-submission-backoff jobs whose retries were used up.", ofPolicy)
 	classes004 = row(counter, "error_classification_distribution",
 		"Errors of retry-submission-backoff jobs, by class.",
-		ofPolicy, label{name: "classification", values: textsOf(retry.Transient, retry.Permanent, retry.Unknown)})
+		ofPolicy,
+		label{name: "classification", values: textsOf(retry.Transient, retry.Permanent, retry.Unknown)})
 )
 
 // Where the claims are, as they were when last counted.
@@ -89,8 +90,8 @@ var (
 	longestInState = row(gauge, "retry_longest_in_state_seconds",
 		"The longest time that a claim has been in this state; 0 where there is none.", ofCounted, ofState)
 	successRate = row(gauge, "retry_success_rate",
-		"Share of the retried claims that were accepted in the end, of those with a record in the last 24 hours "+
-			"that are not under way any more. Absent while there are none.", ofCounted)
+		"Share of the retried claims that were accepted, of those with a record in the last 24 hours that "+
+			"have ended. Absent while there are none.", ofCounted)
 )
 
 // Jobs, store, queue and audit trail.
@@ -99,7 +100,7 @@ var (
 		label{name: "code", values: codes})
 	answers = row(counter, "retry_job_answers_total",
 		"Answers to jobs, by kind and result; not_found: the broker no longer had the job.",
-		label{name: "answer", values: textsOf(job.KindComplete, job.KindThrowError, job.KindFail, job.KindRelease)},
+		label{name: "answer", values: answerKinds},
 		label{name: "result", values: textsOf(job.Accepted, job.NotFound, job.Unknown)})
 	panics = row(counter, "retry_panics_total",
 		"Calls of a handler that panicked or did not return in time.")
@@ -114,11 +115,12 @@ var (
 	reloaded = row(gauge, "retry_policies_last_reload_successful",
 		"1 if the policies in force are those of the file, 0 if the last reload found it broken.")
 	intact = row(gauge, "retry_audit_intact",
-		"1 if the last check of the audit trail found it in order, 0 if it was changed; NaN before the first.")
-	gatewayUp  = row(asked, "retry_gateway_up", "1 while polls for jobs reach the Zeebe gateway, else 0; answers to jobs do not count.")
-	storeUp    = row(asked, "retry_store_up", "1 while the audit store takes writes, else 0.")
-	buildInfo  = row(asked, "retry_build_info", "1, with the version of the worker.", label{name: "version"})
-	jobsActive = row(asked, "retry_jobs_active",
+		"1 if the last check of the audit trail found it in order, 0 if changed; NaN before the first.")
+	gatewayUp = row(gauge, "retry_gateway_up",
+		"1 while polls for jobs reach the Zeebe gateway, else 0; answers to jobs do not count.")
+	storeUp    = row(gauge, "retry_store_up", "1 while the audit store takes writes, else 0.")
+	buildInfo  = row(gauge, "retry_build_info", "1, with the version of the worker.", label{name: "version"})
+	jobsActive = row(gauge, "retry_jobs_active",
 		"Jobs that were activated and not answered yet.", label{name: "job_type"})
 )
 
@@ -129,9 +131,10 @@ var (
 	// codes are the names of the gRPC status codes.
 	codes = []string{
 		"OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists",
-		"PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented",
-		"Internal", "Unavailable", "DataLoss", "Unauthenticated",
+		"PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange",
+		"Unimplemented", "Internal", "Unavailable", "DataLoss", "Unauthenticated",
 	}
+	answerKinds = textsOf(job.KindComplete, job.KindThrowError, job.KindFail, job.KindRelease)
 	// claimWaits are the steps of the schedule of claims and the edges of their jitter bands, in minutes.
 	claimWaits = []float64{5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 240}
 	// shortWaits are for policies that wait seconds, in minutes.
@@ -156,7 +159,7 @@ type label struct {
 	each   bool
 }
 
-// kind makes the series of a metric; nil where the value is asked at every scrape.
+// kind makes the series of a metric.
 type kind func(metric, []string) *prometheus.MetricVec
 
 // row adds a metric to the table.
@@ -165,8 +168,6 @@ func row(of kind, name, help string, labels ...label) *metric {
 	table = append(table, m)
 	return m
 }
-
-var asked kind
 
 func counter(m metric, labels []string) *prometheus.MetricVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.name, Help: m.help}, labels).MetricVec
@@ -180,18 +181,10 @@ func summary(m metric, labels []string) *prometheus.MetricVec {
 	return prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: m.name, Help: m.help}, labels).MetricVec
 }
 
-// histogram has native buckets too, for a server that takes them: each a tenth wider than the one before. 160
-// of them span all that is measured here.
 func histogram(buckets ...float64) kind {
 	return func(m metric, labels []string) *prometheus.MetricVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:                            m.name,
-			Help:                            m.help,
-			Buckets:                         buckets,
-			NativeHistogramBucketFactor:     1.1,
-			NativeHistogramMaxBucketNumber:  160,
-			NativeHistogramMinResetDuration: time.Hour,
-		}, labels).MetricVec
+		o := prometheus.HistogramOpts{Name: m.name, Help: m.help, Buckets: buckets}
+		return prometheus.NewHistogramVec(o, labels).MetricVec
 	}
 }
 

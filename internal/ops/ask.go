@@ -43,15 +43,14 @@ func Ask(ctx context.Context, o Options) error {
 	}
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what breaks off is no answer of a worker
-	switch answer := strings.TrimSpace(string(text)); {
-	case response.StatusCode == http.StatusOK && answer == "ready":
+	answer, status := strings.TrimSpace(string(text)), response.StatusCode
+	switch {
+	case status == http.StatusOK && answer == "ready":
 		return nil
-	case response.StatusCode == http.StatusServiceUnavailable && answer == "not ready":
-		return errors.New("not ready; it gives the reason only to those who show its RETRY_HTTP_TOKEN")
-	case response.StatusCode == http.StatusServiceUnavailable && strings.HasPrefix(answer, "not ready: "):
+	case status == http.StatusServiceUnavailable && strings.HasPrefix(answer, "not ready"):
 		return errors.New(answer)
 	default:
-		return fmt.Errorf("what answers at %s is no worker: its /readyz has status %d", o.Address, response.StatusCode)
+		return fmt.Errorf("what answers at %s is no worker: its /readyz has status %d", o.Address, status)
 	}
 }
 

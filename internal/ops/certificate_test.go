@@ -21,7 +21,7 @@ import (
 // withTLS returns options with a new certificate, and what they log.
 func withTLS(t *testing.T) (o ops.Options, logs *observer.ObservedLogs) {
 	t.Helper()
-	core, logs := observer.New(zapcore.DebugLevel)
+	core, logs := observer.New(zapcore.InfoLevel)
 	o = options(always)
 	o.CertificatePath, o.KeyPath = certtest.Files(t)
 	o.Logger = zap.New(core)

@@ -27,7 +27,7 @@ func TestTheTokenGuardsMetricsAndReasonsAndNothingElse(t *testing.T) {
 	}{
 		{"/metrics", "Bearer " + token, 200, "# HELP"},
 		{"/metrics", "bearer " + token, 200, "# HELP"},
-		{"/metrics", "", 401, "the bearer token is missing or wrong"},
+		{"/metrics", "", 401, "the bearer token is not that of RETRY_HTTP_TOKEN"},
 		{"/metrics", "Bearer ", 401, "the bearer token"},
 		{"/metrics", "Bearer " + token + "0", 401, "the bearer token"},
 		{"/metrics", "Bearer " + token[1:], 401, "the bearer token"},

@@ -2,9 +2,7 @@ package ops
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -18,8 +16,8 @@ import (
 )
 
 const (
-	// readyTimeout bounds a readiness check. It is below the second that Kubernetes gives a probe by default, so
-	// that the probe gets an answer with a reason.
+	// readyTimeout bounds a readiness check. It is below the second that Kubernetes gives a probe by default,
+	// so that the probe gets an answer with a reason.
 	readyTimeout = 900 * time.Millisecond
 	// scrapeTimeout bounds how long the metrics may be gathered for; a scrape takes milliseconds.
 	scrapeTimeout = 5 * time.Second
@@ -33,20 +31,23 @@ type probes struct {
 
 // handler returns the handler of all paths.
 func (p *probes) handler() http.Handler {
-	// The time-out handler sends the page when it is complete, so that a reader who takes none of it does not
+	// With a time-out the page is sent when it is complete, so that a reader who takes none of it does not
 	// count as a scrape in flight.
-	scrape := http.TimeoutHandler(promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: 4}),
-		scrapeTimeout, "the metrics take too long\n")
+	limits := promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: scrapeTimeout}
+	scrape := promhttp.HandlerFor(p.Metrics, limits)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if p.Token != "" && !p.shown(r) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="analyze-retry"`)
-			line(w, http.StatusUnauthorized, "the bearer token is missing or wrong: RETRY_HTTP_TOKEN has it")
+			answer(w, http.StatusUnauthorized, "the bearer token is not that of RETRY_HTTP_TOKEN")
 			return
 		}
+		p.Refresh()
 		scrape.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { line(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, "ok")
+	})
 	mux.HandleFunc("GET /readyz", p.readyz)
 	return mux
 }
@@ -57,19 +58,19 @@ func onlyHere(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := url.URL{Host: r.Host}
 		if !connurl.IsLoopback(strings.ToLower(asked.Hostname())) {
-			line(w, http.StatusMisdirectedRequest, "this worker listens on loopback only: ask for localhost, "+
-				"127.0.0.1 or [::1], or set RETRY_HTTP_ADDRESS to an address that others reach")
+			answer(w, http.StatusMisdirectedRequest, "this worker listens on loopback only: ask for "+
+				"localhost, or set RETRY_HTTP_ADDRESS to an address that others reach")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// shown reports whether a request shows the token, in a time that does not depend on the token.
+// shown reports whether a request shows the token, in a time that does not depend on what it shows.
 func (p *probes) shown(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(p.Token))
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	same := subtle.ConstantTimeCompare([]byte(token), []byte(p.Token)) == 1
+	return same && strings.EqualFold(scheme, "Bearer")
 }
 
 // readyz answers whether the worker is ready. Reasons name hosts and repeat errors, so they are only for
@@ -79,11 +80,11 @@ func (p *probes) readyz(w http.ResponseWriter, r *http.Request) {
 	err := p.ready(r.Context())
 	switch {
 	case err == nil:
-		line(w, http.StatusOK, "ready")
+		answer(w, http.StatusOK, "ready")
 	case p.Token != "" && p.shown(r) || p.Token == "" && fromHere(r):
-		line(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+		answer(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
 	default:
-		line(w, http.StatusServiceUnavailable, "not ready")
+		answer(w, http.StatusServiceUnavailable, "not ready")
 	}
 }
 
@@ -104,12 +105,7 @@ func fromHere(r *http.Request) bool {
 	return err == nil && peer.Addr().Unmap().IsLoopback()
 }
 
-// line answers with one line of plain text.
-func line(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	// Errors of other libraries may contain line breaks. The client may be gone, which is no error here.
-	_, _ = io.WriteString(w, strings.Join(strings.Fields(text), " ")+"\n")
+// answer answers with one line of plain text. Errors of other libraries may contain line breaks.
+func answer(w http.ResponseWriter, status int, text string) {
+	http.Error(w, strings.Join(strings.Fields(text), " "), status)
 }

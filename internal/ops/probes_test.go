@@ -73,7 +73,7 @@ func TestStalledReadersDoNotBlockScrapes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		metrics := prometheus.NewRegistry()
 		metrics.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
-		handler := (&probes{Options: Options{Metrics: metrics}}).handler()
+		handler := (&probes{Options: Options{Metrics: metrics, Refresh: func() {}}}).handler()
 		request := func() *http.Request { return httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil) }
 		let := make(chan struct{})
 		for range 20 {

@@ -9,13 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 	"golang.org/x/net/netutil"
 )
 
@@ -25,20 +23,21 @@ const mostConnections = 256
 
 // Options configure the server for metrics and probes.
 type Options struct {
-	// Address is host:port, where port 0 means any free one. On a loopback address only those are answered who
-	// ask for a loopback name.
+	// Address is host:port, where port 0 means any free one. On a loopback address only those are answered
+	// who ask for a loopback name.
 	Address string
 	// Token is the bearer token for /metrics and the reasons of /readyz; empty where they are open.
 	Token string
-	// CertificatePath and KeyPath are PEM files to serve TLS with; empty for plaintext. They are read for each
-	// connection, so that a certificate can be renewed without a restart.
+	// CertificatePath and KeyPath are PEM files to serve TLS with; empty for plaintext. They are read for
+	// each connection, so that a certificate can be renewed without a restart.
 	CertificatePath, KeyPath string
-	// Metrics are what /metrics shows.
+	// Metrics are what /metrics shows, Refresh is called before they are gathered.
 	Metrics prometheus.Gatherer
+	Refresh func()
 	// Ready returns why the worker is not ready, nil where it is. It returns when its context ends, after
 	// readyTimeout, and is not called concurrently.
 	Ready func(context.Context) error
-	// Logger gets the errors of the server itself.
+	// Logger gets the errors of the server itself, at level debug.
 	Logger *zap.Logger
 }
 
@@ -66,11 +65,8 @@ func New(o Options) (*Server, error) {
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get})
 	}
-	quiet := zap.WrapCore(func(core zapcore.Core) zapcore.Core { return handshakeless{core} })
-	faults, err := zap.NewStdLogAt(o.Logger.Named("http").WithOptions(quiet), zap.WarnLevel)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("serve metrics and probes: %w", err), listener.Close())
-	}
+	// A client can cause a line at will, such as by a TLS handshake that fails.
+	faults, _ := zap.NewStdLogAt(o.Logger.Named("http"), zap.DebugLevel) // which is a level
 	return &Server{listener, &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
@@ -96,13 +92,10 @@ func (s *Server) Serve() error {
 // Close lets requests in progress finish until the context ends, then cuts them off, which is no error. It
 // may be called without Serve and more than once.
 func (s *Server) Close(ctx context.Context) error {
+	defer func() { _ = s.listener.Close() }() // the server knows it only once Serve has run
 	err := s.server.Shutdown(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = s.server.Close()
-	}
-	// The server knows its listener only once Serve has run.
-	if closeErr := s.listener.Close(); !errors.Is(closeErr, net.ErrClosed) {
-		err = errors.Join(err, closeErr)
+	if ctx.Err() != nil {
+		return s.server.Close()
 	}
 	return err
 }
@@ -119,16 +112,4 @@ func certificates(path, keyPath string) func(*tls.ClientHelloInfo) (*tls.Certifi
 		}
 		return last.Load(), nil
 	}
-}
-
-// handshakeless drops the lines about failed TLS handshakes, which a client can cause at will. Its own side reports
-// them too.
-type handshakeless struct{ zapcore.Core }
-
-// Check adds the core to every other line.
-func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if strings.HasPrefix(entry.Message, "http: TLS handshake error") {
-		return checked
-	}
-	return h.Core.Check(entry, checked)
 }

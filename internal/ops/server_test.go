@@ -29,7 +29,7 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 func options(ready func(context.Context) error) ops.Options {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
-	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Ready: ready, Logger: zap.NewNop()}
+	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Refresh: func() {}, Ready: ready, Logger: zap.NewNop()}
 }
 
 // open makes a server that does not serve yet.

@@ -1,5 +1,5 @@
-// Package outage tracks a dependency that goes away and comes back: it logs each change once and paces the tries in
-// between.
+// Package outage tracks a dependency that goes away and comes back: it logs each change once and paces the
+// tries in between.
 package outage
 
 import (
@@ -12,18 +12,20 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// Tracker tracks whether a dependency is available. Its fields are set before its first use; its methods are safe for
-// concurrent use.
+// Tracker tracks whether a dependency is available. Its fields are set before its first use; its methods are
+// safe for concurrent use.
 type Tracker struct {
 	// Log receives the events Lost and Back, each with how long the dependency has been away.
 	Log        *zap.Logger
 	Lost, Back string
-	// Level is that of Lost. Detail, if any, is logged with it: what the loss means for the operator.
+	// Level is that of Lost. Detail is logged with it: what the loss means for the operator.
 	Level  zapcore.Level
 	Detail string
-	// Tolerance is how long tries may fail before the dependency counts as lost; with zero it is at the first failure.
+	// Tolerance is how long tries may fail before the dependency counts as lost; with zero it is at the first
+	// failure.
 	Tolerance time.Duration
-	// Memory is how long after its last failed try the dependency counts as lost; with zero it is until a try succeeds.
+	// Memory is how long after its last failed try the dependency counts as lost; with zero it is until a try
+	// succeeds.
 	Memory time.Duration
 	// Backoff paces the tries that follow a failure.
 	Backoff Backoff
@@ -35,7 +37,8 @@ type Tracker struct {
 	back    chan struct{} // closed when it is back; nil unless it is lost
 }
 
-// Failed notes a failed try that began at this time, and returns how long to pause before the next one. The error is logged.
+// Failed notes a failed try that began at this time, and returns how long to pause before the next one. The
+// error is logged.
 func (t *Tracker) Failed(began time.Time, err error) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,11 +49,8 @@ func (t *Tracker) Failed(began time.Time, err error) time.Duration {
 	away := time.Since(t.failing)
 	if t.back == nil && away >= t.Tolerance {
 		t.back = make(chan struct{})
-		fields := []zap.Field{zap.Error(err), zap.Duration("awayFor", away)}
-		if t.Detail != "" {
-			fields = append(fields, zap.String("detail", t.Detail))
-		}
-		t.Log.Log(t.Level, t.Lost, fields...)
+		t.Log.Log(t.Level, t.Lost,
+			zap.Error(err), zap.Duration("awayFor", away), zap.String("detail", t.Detail))
 	}
 	if t.back != nil {
 		t.cause = err
@@ -95,8 +95,8 @@ func (t *Tracker) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Backoff paces tries that follow a failure. Each pause is about twice the one before, and drawn from the upper half of its
-// bound, so that workers that failed together do not come back together.
+// Backoff paces tries that follow a failure. Each pause is about twice the one before, and drawn from the
+// upper half of its bound, so that workers that failed together do not come back together.
 type Backoff struct {
 	// Min and Max bound the pauses.
 	Min, Max time.Duration

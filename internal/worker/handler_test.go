@@ -30,10 +30,10 @@ type counts struct {
 	outcomes                    []audit.Kind
 }
 
-func (c *counts) Decided(retry.Decision, time.Duration) { c.decided++ }
-func (c *counts) Rejected(string, time.Duration)        { c.rejected++ }
-func (c *counts) Repeated()                             { c.repeated++ }
-func (c *counts) OutcomeRecorded(r *audit.Record)       { c.outcomes = append(c.outcomes, r.Kind) }
+func (c *counts) Decided(string, retry.Decision, time.Duration) { c.decided++ }
+func (c *counts) Rejected(string, time.Duration)                { c.rejected++ }
+func (c *counts) Repeated()                                     { c.repeated++ }
+func (c *counts) OutcomeRecorded(r *audit.Record)               { c.outcomes = append(c.outcomes, r.Kind) }
 
 func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
 	t.Helper()
@@ -43,12 +43,15 @@ func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
 func optionsOn(m *memory, c *counts, clock func() time.Time, log *zap.Logger) worker.Options {
 	return worker.Options{
 		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
-		Trail: trailOn(m), Now: clock, Observer: c, Logger: log,
+		Recorder: m, Secret: secret, Cluster: "test", Now: clock, Observer: c, Logger: log,
 	}
 }
 
 func newJob(variables string) job.Job {
-	return job.Job{Key: 4711, ProcessInstanceKey: 2251799813685249, ElementID: "Task_AnalyzeRetry", Retries: 3, Variables: variables}
+	return job.Job{
+		Key: 4711, ProcessInstanceKey: 2251799813685249, ElementID: "Task_AnalyzeRetry", Retries: 3,
+		Variables: variables, Received: now,
+	}
 }
 
 // jobWith returns the variables of a job with this error text.
@@ -167,19 +170,19 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 	}{
 		{
 			"retry", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":1}`, "retry_scheduled", zap.InfoLevel,
-			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
+			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": 2, "backoffMinutes": 12, "nextRetryTime": "2025-01-12T10:52:00Z"},
 		},
 		{
 			"unknown error", `{"claimId":"CLM-001-1","submissionError":"CPF 12345678909","retryCount":1}`, "retry_scheduled", zap.WarnLevel,
-			map[string]any{"submissionError": "", "ruleId": "unknown", "errorClassification": "UNKNOWN", "retryCount": int64(2), "backoffMinutes": int64(12), "nextRetryTime": "2025-01-12T10:52:00Z"},
+			map[string]any{"submissionError": "", "ruleId": "unknown", "errorClassification": "UNKNOWN", "retryCount": 2, "backoffMinutes": 12, "nextRetryTime": "2025-01-12T10:52:00Z"},
 		},
 		{
 			"permanent error", `{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA CPF 12345678909"}`, "permanent_error_detected", zap.WarnLevel,
-			map[string]any{"submissionError": "INVALID_PATIENT_DATA", "ruleId": "permanent.INVALID_PATIENT_DATA", "errorClassification": "PERMANENT", "retryCount": int64(0), "backoffMinutes": int64(0)},
+			map[string]any{"submissionError": "INVALID_PATIENT_DATA", "ruleId": "permanent.INVALID_PATIENT_DATA", "errorClassification": "PERMANENT", "retryCount": 0, "backoffMinutes": 0},
 		},
 		{
 			"exhausted", `{"claimId":"CLM-001-1","submissionError":"TIMEOUT CPF 12345678909","retryCount":5}`, "max_retries_exceeded", zap.ErrorLevel,
-			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": int64(5), "backoffMinutes": int64(0)},
+			map[string]any{"submissionError": "TIMEOUT", "ruleId": "transient.TIMEOUT", "errorClassification": "TRANSIENT", "retryCount": 5, "backoffMinutes": 0},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -193,7 +196,7 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 				t.Errorf("%s %s, want %s %s", line.Level, line.Message, tt.level, tt.event)
 			}
 			maps.Copy(tt.want, map[string]any{
-				"claimId": "CLM-001-1", "policy": "tiss", "maxRetries": int64(5), "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
+				"claimId": "CLM-001-1", "policy": "tiss", "maxRetries": 5, "executionTimeMs": 0.0, "jobKey": int64(4711), "processInstanceKey": int64(2251799813685249),
 			})
 			check.Same(t, tt.want, line.ContextMap(), "fields")
 		})

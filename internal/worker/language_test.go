@@ -17,7 +17,7 @@ import (
 // speaking returns the options of a worker of a language.
 func speaking(l text.Language, m *memory, log *zap.Logger) worker.Options {
 	o := optionsOn(m, &counts{}, atNow, log)
-	o.Trail.Language = l
+	o.Language = l
 	return o
 }
 
@@ -65,9 +65,8 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	check.Contains(t, logged, `invalid input: claimId is "Xxxxx" but must be`, "submissionError is missing", "retryCount is 2.5")
 
 	core, logs = observer.New(zap.WarnLevel)
-	trail := trailOn(newMemory())
-	trail.Language = text.Portuguese
-	a = worker.NewOutcomeHandler(trail, atNow, &counts{}, zap.New(core)).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
+	outcomes := worker.NewOutcomeHandler(speaking(text.Portuguese, newMemory(), zap.New(core)))
+	a = outcomes.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
 	check.Contains(t, a.Message, `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
 	check.Contains(t, logs.All()[0].ContextMap()["error"].(string), `outcome is "XXXX" but must be SUBMITTED`)
 }

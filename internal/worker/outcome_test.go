@@ -16,7 +16,7 @@ import (
 )
 
 func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {
-	return worker.NewOutcomeHandler(trailOn(m), atNow, c, zap.NewNop())
+	return worker.NewOutcomeHandler(optionsOn(m, c, atNow, zap.NewNop()))
 }
 
 func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {

@@ -32,17 +32,18 @@ type reply struct {
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
 		if result := w.deliver(&r); result != 0 {
-			w.opt.Observer.Answered(r.job.Key, r.answer, result)
+			w.opt.Observer.Answered(r.answer, result)
 			w.slots.release()
 		}
 	}
 }
 
-// deliver sends an answer until its result is known or the lock ends, and returns the result. It becomes an incident if the
-// gateway refuses the handler's. The result is none of them if the worker stops before it is known: the job may still be locked.
+// deliver sends an answer until its result is known or the lock ends, and returns the result. It becomes an
+// incident if the gateway refuses the handler's. The result is none of them if the worker stops before it is
+// known: the job may still be locked.
 //
-// An answer whose call failed may have been accepted all the same. It is sent again unchanged, because another answer could
-// undo what the broker has accepted already.
+// An answer whose call failed may have been accepted all the same. It is sent again unchanged, because
+// another answer could undo what the broker has accepted already.
 func (w *Worker) deliver(r *reply) job.Result {
 	backoff := answerBackoff
 	code := codes.DeadlineExceeded // of the last try
@@ -69,18 +70,17 @@ func (w *Worker) deliver(r *reply) job.Result {
 			}
 			return job.Accepted // the earlier try was accepted, as far as can be known
 		case codes.FailedPrecondition:
-			w.log.Info("answer_not_taken", append(r.fields(code), zap.String("detail",
-				"the job failed meanwhile, or its process instance is suspended (since 8.10); it comes again when its incident is "+
-					"resolved, or the instance resumed"))...)
+			w.log.Info("answer_not_taken", r.fields(code)...) // failed meanwhile, or suspended
 			return job.Unknown
 		case codes.InvalidArgument:
 			w.log.Error("answer_refused_as_invalid", r.fields(code)...)
 			if inDoubt || r.answer.Kind == job.KindFail || r.answer.Kind == job.KindRelease {
 				return job.Unknown
 			}
-			r.answer = job.Incident(w.words.Sprintf("the gateway refused the worker's answer as invalid: a fault of the worker"))
+			r.answer = job.Incident(
+				w.words.Sprintf("the gateway refused the worker's answer as invalid: a fault of the worker"))
 			continue
-		case codes.ResourceExhausted, codes.Unauthenticated, codes.PermissionDenied: // the gateway has not passed it on
+		case codes.ResourceExhausted, codes.Unauthenticated, codes.PermissionDenied: // it was not passed on
 		default:
 			inDoubt = true
 		}
@@ -91,8 +91,8 @@ func (w *Worker) deliver(r *reply) job.Result {
 	}
 }
 
-// fields are logged with an answer that did not simply succeed: of the gateway's reason only the code, because its text may
-// repeat the answer.
+// fields are logged with an answer that did not simply succeed: of the gateway's reason only the code,
+// because its text may repeat the answer.
 func (r reply) fields(code codes.Code) []zap.Field {
 	return append(jobFields(r.job), zap.Stringer("answer", r.answer.Kind), zap.Stringer("code", code))
 }

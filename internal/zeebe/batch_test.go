@@ -47,14 +47,6 @@ func TestAHandlerThatFailsHurtsOnlyTheJobToBlame(t *testing.T) {
 			func(*rig, context.Context) answers { runtime.Goexit(); return nil },
 			"panicked (<nil>)", "stumble",
 		},
-		"too many answers": {
-			func(*rig, context.Context) answers { return make(answers, 11) },
-			"gave 11 answers for 1 jobs", "gave 11 answers for 10 jobs",
-		},
-		"answers that are none": {
-			func(r *rig, ctx context.Context) answers { return answers{{}} },
-			"gave no answer", "handler_gave_no_answer",
-		},
 		"never back": {
 			func(r *rig, _ context.Context) answers { <-r.over; return nil },
 			"did not return in time", "did not return in time",

@@ -115,7 +115,7 @@ func (o Options) withDefaults(log *zap.Logger) Options {
 	o.MaxJobsActive = cmp.Or(o.MaxJobsActive, 50)
 	o.JobTimeout = cmp.Or(o.JobTimeout, 10*time.Second)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 8*time.Second)
-	o.Clock = cmp.Or(o.Clock, NewClock(days, time.Now, log))
+	o.Clock = cmp.Or(o.Clock, NewClock(days, log))
 	if o.FetchVariables == nil {
 		o.FetchVariables = []string{"a"}
 	}
@@ -288,7 +288,7 @@ func (w *watcher) HandlerFailed() {
 	w.failed++
 }
 
-func (w *watcher) Answered(_ int64, answer job.Answer, result job.Result) {
+func (w *watcher) Answered(answer job.Answer, result job.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answers, w.results = append(w.answers, answer), append(w.results, result)

@@ -1,12 +1,15 @@
 package zeebe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -16,8 +19,8 @@ import (
 )
 
 const (
-	// longPoll is how long a poll waits at the gateway for a job, and so about how long an idle worker needs to stop. The
-	// gateway answers an empty poll without asking the broker, so a longer wait saves little.
+	// longPoll is how long a poll waits at the gateway for a job, and so about how long an idle worker needs
+	// to stop. The gateway answers an empty poll without asking the broker, so a longer wait saves little.
 	longPoll = time.Second
 	// pollMargin is how much longer the worker waits for the gateway than it lets the gateway wait for jobs.
 	pollMargin = 2 * time.Second
@@ -25,15 +28,22 @@ const (
 	pollGrace = 250 * time.Millisecond
 	// pollRest is the least time between empty polls, for a gateway whose long polling is off.
 	pollRest = 100 * time.Millisecond
-	// lostAfter is how long polls must fail for the gateway to count as lost: a busy one refuses a poll now and then.
+	// lostAfter is how long polls must fail for the gateway to count as lost: a busy one refuses a poll now
+	// and then.
 	lostAfter = time.Second
+	// clockPause is the time between polls while the clocks differ too much: the job that comes goes back at
+	// once.
+	clockPause = 3 * time.Second
+	// leftOutPause is the least time between two lines about jobs that were left out: such may come with
+	// every poll.
+	leftOutPause = time.Minute
 
 	// noWait is the wait of a poll that takes the jobs there are and does not wait for any.
 	noWait = -time.Millisecond
 )
 
-// pollBackoff, with the wait between two dials, bounds how long a gateway that is back waits for its first poll: 10 seconds at
-// most. It also paces the polls for jobs that were released, which can be had again at once.
+// pollBackoff, with the wait between two dials, bounds how long a gateway that is back waits for its first
+// poll: 10 seconds at most.
 var pollBackoff = outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second}
 
 // errLost is a poll that the gateway did not answer, or not in time, although it answers other calls.
@@ -52,82 +62,72 @@ func (w *Worker) request(most int, wait time.Duration) transport.Poll {
 	}
 }
 
-// pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a failure, does not
-// wait for jobs, so that it is soon known whether the gateway answers.
+// pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a
+// failure, does not wait for jobs, so that it is soon known whether the gateway answers.
 func (w *Worker) pollJobs(ctx context.Context) {
-	released := pollBackoff
 	for wait := noWait; ; {
-		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots is enough
-		// for the time until the next batch is there.
+		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots
+		// is enough for the time until the next batch is there.
 		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive*7/10))
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}
-		switch wrongClock := w.opt.Clock.Err() != nil; {
-		case wrongClock:
+		if w.opt.Clock.Err() != nil {
 			free = 1 // one job shows the time as well as many do
-			fallthrough
-		case w.released.Load():
-			outage.Sleep(ctx, released.Next())
-		default:
-			released.Reset()
+			outage.Sleep(ctx, clockPause)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		received, err := w.poll(ctx, w.request(free, wait), w.accept)
+		err = w.poll(ctx, w.request(free, wait), func(jobs []job.Job) { w.accept(ctx, jobs) })
 		wait = noWait
 		switch {
 		case err == nil:
 			wait = w.longPoll
-			if received == 0 {
-				w.released.Store(false) // else an idle worker would pause for good; before that a handler may be at work yet
-			}
 		case errors.Is(err, errLost):
 			w.isolate(ctx)
 		}
 	}
 }
 
-// poll polls once, notes how that went and, if it failed, pauses. It passes jobs on as they come, also those of a poll that
-// fails later.
-func (w *Worker) poll(ctx context.Context, p transport.Poll, accept func(context.Context, []job.Job)) (received int, err error) {
+// poll polls once, notes how that went and, if it failed, pauses. It passes jobs on as they come, also those
+// of a poll that fails later.
+func (w *Worker) poll(ctx context.Context, p transport.Poll, take func([]job.Job)) error {
 	opened := time.Now()
-	due := opened.Add(max(p.Wait, 0))
-	received, err = w.receive(ctx, p, due, accept)
+	due := opened.Add(max(p.Wait, 0)) // when the gateway's own wait for jobs is over
+	received, err := w.receive(ctx, p, due, take)
 	switch {
 	case err == nil:
 		w.opt.Observer.Polled(codes.OK.String())
-		w.pollSucceeded()
+		if back, reached := w.gateway.Succeeded(), w.reached.Swap(true); !back && !reached {
+			w.log.Info("gateway_connected")
+		}
 		if received == 0 && p.Wait != noWait {
 			outage.Sleep(ctx, time.Until(opened.Add(pollRest)))
 		}
-		return received, nil
+		return nil
 	case ctx.Err() != nil:
-		return received, err
+		return err
 	}
-	w.opt.Observer.Polled(transport.Code(err).String())
-	late := transport.Code(err) == codes.DeadlineExceeded && time.Since(due) > pollMargin/2
-	if (late || errors.Is(err, transport.ErrLost)) && w.gatewayAnswers(ctx) {
-		return received, errLost
+	code := transport.Code(err)
+	w.opt.Observer.Polled(code.String())
+	late := code == codes.DeadlineExceeded && time.Since(due) > pollMargin/2
+	if late || errors.Is(err, transport.ErrLost) {
+		if _, away := w.topology(ctx); away == nil {
+			return errLost
+		}
 	}
-	outage.Sleep(ctx, w.pollFailed(opened, err))
-	return received, err
+	w.pause(ctx, opened, err)
+	return err
 }
 
-func (w *Worker) pollSucceeded() {
-	if back, reached := w.gateway.Succeeded(), w.reached.Swap(true); !back && !reached {
-		w.log.Info("gateway_connected")
-	}
+// pause notes that the gateway failed a call that began at this time, and pauses.
+func (w *Worker) pause(ctx context.Context, began time.Time, err error) {
+	outage.Sleep(ctx, w.gateway.Failed(began, loggable(err)))
 }
 
-// pollFailed returns how long to pause before the next poll.
-func (w *Worker) pollFailed(opened time.Time, err error) time.Duration {
-	return w.gateway.Failed(opened, loggable(err))
-}
-
-// loggable returns the error of a poll with the gateway's text only where that is about the connection or the worker's request,
-// never about a job.
+// loggable returns the error of a poll with the gateway's text only where that is about the connection or the
+// worker's request, never about a job.
 func loggable(err error) error {
 	code, message := transport.Code(err), status.Convert(err).Message()
 	switch code {
@@ -142,39 +142,55 @@ func loggable(err error) error {
 	return errors.New(code.String())
 }
 
-// receive polls once and passes the jobs on. The poll is due when the gateway's own wait for jobs is over.
+// receive polls once and passes the jobs on. It returns how many they were.
 //
-// A worker that stops does not cancel an open poll: a gateway that has just sent jobs does not notice, and they stay
-// locked without anybody to work them. On a real broker under load that was so at one stop in forty.
-func (w *Worker) receive(ctx context.Context, p transport.Poll, due time.Time, accept func(context.Context, []job.Job)) (n int, err error) {
+// A worker that stops does not cancel an open poll: a gateway that has just sent jobs does not notice, and
+// they stay locked without anybody to work them. On a real broker under load that was so at one stop in
+// forty.
+func (w *Worker) receive(
+	ctx context.Context, p transport.Poll, due time.Time, take func([]job.Job),
+) (n int, err error) {
 	open, cancel := context.WithDeadline(context.WithoutCancel(ctx), due.Add(pollMargin))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
-	in := intake{poll: p, seen: map[int64]bool{}}
+	left := 0
 	err = w.client.Activate(open, p, func(jobs []job.Job) {
-		if jobs = in.take(jobs); len(jobs) == 0 {
+		sent := len(jobs)
+		jobs = slices.DeleteFunc(jobs, func(j job.Job) bool { return !requested(p, j) })
+		left += sent - len(jobs)
+		if len(jobs) == 0 {
 			return // Camunda's test gateway sends messages without jobs
 		}
 		n += len(jobs)
-		w.opt.Clock.observe(jobs, p.Lock)
-		accept(ctx, jobs)
+		w.opt.Clock.observe(jobs[0], p.Lock)
+		take(jobs)
 	})
-	w.note(in.left)
+	if left > 0 && time.Since(w.warned) >= leftOutPause {
+		w.warned = time.Now()
+		w.log.Error("jobs_left_out", zap.Int("jobs", left))
+	}
 	return n, err
 }
 
-// gatewayAnswers reports whether the gateway answers a call that no job can be in the way of.
-func (w *Worker) gatewayAnswers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, pollMargin)
-	defer cancel()
-	_, err := w.client.Topology(ctx)
-	return err == nil
+// requested reports whether a job is one that a poll asks for. Another is not answered, because it is not
+// this worker's to answer. More jobs than asked for do no harm, nor does one that comes twice: it gets its
+// stored answer.
+func requested(p transport.Poll, j job.Job) bool {
+	tenant := cmp.Or(j.Tenant, job.DefaultTenant) // a gateway without multi-tenancy may name none
+	return j.Key > 0 && j.Type == p.JobType && tenant == p.Tenant
 }
 
-// accept sets jobs to work. It releases those that come when the worker is to stop, and those of a broker whose clock
-// differs too much from this host's.
+// topology makes a call that no job can be in the way of.
+func (w *Worker) topology(ctx context.Context) (transport.Topology, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollMargin) // REST ends no call on a dead connection by itself
+	defer cancel()
+	return w.client.Topology(ctx)
+}
+
+// accept sets jobs to work. It releases those that come when the worker is to stop, and those of a broker
+// whose clock differs too much from this host's.
 func (w *Worker) accept(ctx context.Context, jobs []job.Job) {
 	w.slots.acquire(len(jobs))
 	switch {

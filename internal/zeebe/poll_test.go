@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -138,42 +137,6 @@ func heldUntil(open <-chan struct{}) func(context.Context) error {
 		}
 		return ctx.Err()
 	}
-}
-
-func TestReleasedJobsAreTakenMoreAndMoreSlowly(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.add(1)
-		r.run(Options{Handler: each(func(job.Job) job.Answer {
-			<-time.After(10 * time.Millisecond)
-			return job.Release("not now")
-		})})
-		r.advance(time.Minute)
-		released := answers(r.gateway)
-		if len(released) < 10 || len(released) > 90 {
-			r.Errorf("released %d times in a minute, want 10 to 90", len(released))
-		}
-		// A poll that is open takes the job once more before the next one pauses.
-		var longest time.Duration
-		for i := len(released) - 3; i < len(released); i++ {
-			longest = max(longest, released[i].At.Sub(released[i-1].At))
-		}
-		if longest < pollBackoff.Max/2 {
-			r.Errorf("the last pauses are at most %v, want at least %v", longest, pollBackoff.Max/2)
-		}
-	})
-}
-
-func TestAnIdleWorkerDoesNotPauseForJobsThatItReleased(t *testing.T) {
-	inBubble(t, func(r *rig) {
-		r.longPoll = 100 * time.Millisecond
-		r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Code: codes.NotFound}) // it stays locked
-		r.add(1)
-		r.run(Options{JobTimeout: time.Hour, Handler: each(func(job.Job) job.Answer { return job.Release("not now") })})
-		r.advance(10 * time.Second)
-		if n := len(r.polls()); n < 50 {
-			r.Errorf("%d polls in 10 s", n)
-		}
-	})
 }
 
 func TestAnAnswerThatIsTooLargeIsNamedInTheLog(t *testing.T) {

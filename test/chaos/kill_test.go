@@ -55,7 +55,7 @@ func TestKilledWorkerLosesNothingAndDecidesNothingTwice(t *testing.T) {
 		invariants(r)
 		r.happened(undecided, "active jobs whose decision was not stored")
 		r.happened(unanswered, "decisions stored and not answered")
-		r.happened(r.logged("decision_repeated"), "stored decisions answered later")
+		r.happened(r.logged("answer_repeated"), "stored decisions answered later")
 	})
 }
 
@@ -119,5 +119,5 @@ func TestStoppedWorkerDoesNotSpoilAnothersAnswers(t *testing.T) {
 		}
 	}
 	r.happened(r.ledger.timedOut(), "locks ran out")
-	r.happened(r.logged("decision_repeated"), "jobs that the other replica had decided")
+	r.happened(r.logged("answer_repeated"), "jobs that the other replica had decided")
 }

@@ -93,7 +93,8 @@ func parse(raw string) (*place, error) {
 
 func (p *place) fault(text string) { p.faults = append(p.faults, errors.New(text)) }
 
-// take returns a parameter, or the first of those that it may be. If that is the only one, it may be anything.
+// take returns a parameter, or the first of those that it may be. If that is the only one, it may be
+// anything.
 func (p *place) take(parameter string, allowed ...string) string {
 	value := cmp.Or(p.query[parameter], allowed[0])
 	if len(allowed) > 1 && !slices.Contains(allowed, value) {

@@ -26,7 +26,8 @@ type rabbitMQ struct {
 	conn    *amqp.Connection
 	channel *amqp.Channel // nil while there is no connection
 	closed  chan *amqp.Error
-	// returned receives the messages that no queue is bound for. The broker sends each before its confirmation.
+	// returned receives the messages that no queue is bound for. The broker sends each before its
+	// confirmation.
 	returned chan amqp.Return
 }
 
@@ -59,16 +60,17 @@ func (q *rabbitMQ) send(ctx context.Context, batch []events.Event) []error {
 	// A broker that is short of memory or disk stops reading, and a write then hangs.
 	raw := q.raw
 	defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
-	errs := make([]error, len(batch))
+	errs, publish := make([]error, len(batch)), q.channel.PublishWithDeferredConfirm
 	confirmations := make([]*amqp.DeferredConfirmation, len(batch))
 	for i, e := range batch {
 		message := amqp.Publishing{
 			ContentType: events.ContentType, DeliveryMode: amqp.Persistent, AppId: "analyze-retry",
 			MessageId: e.ID, Type: e.Type, Body: e.JSON,
 		}
-		confirmations[i], errs[i] = q.channel.PublishWithDeferredConfirm(q.exchange, e.Type, true, false, message)
+		const mandatory, immediate = true, false
+		confirmations[i], errs[i] = publish(q.exchange, e.Type, mandatory, immediate, message)
 	}
-	lost := sync.OnceValue(func() error { return fmt.Errorf("RabbitMQ: %w", cmp.Or(<-q.closed, amqp.ErrClosed)) })
+	lost := sync.OnceValue(func() error { return cmp.Or(<-q.closed, amqp.ErrClosed) })
 	for i, confirmation := range confirmations {
 		if errs[i] != nil {
 			errs[i] = fmt.Errorf("RabbitMQ: %w", errs[i])
@@ -79,9 +81,9 @@ func (q *rabbitMQ) send(ctx context.Context, batch []events.Event) []error {
 		case err != nil:
 			errs[i] = fmt.Errorf("RabbitMQ did not confirm in time: %w", err)
 		case !acked && q.channel.IsClosed():
-			errs[i] = lost()
+			errs[i] = fmt.Errorf("RabbitMQ: %w", lost())
 		case !acked:
-			errs[i] = errors.New("RabbitMQ did not take it into a queue: one is full, or cannot be written to")
+			errs[i] = errors.New("RabbitMQ did not take it into a queue: is one full?")
 		}
 	}
 	return errs
@@ -92,7 +94,7 @@ func (q *rabbitMQ) collectReturned(batch []events.Event, errs []error) {
 	for len(q.returned) > 0 {
 		r := <-q.returned
 		if i := slices.IndexFunc(batch, func(e events.Event) bool { return e.ID == r.MessageId }); i >= 0 {
-			errs[i] = fmt.Errorf("RabbitMQ: no queue is bound to the exchange %s for %s", q.exchange, r.RoutingKey)
+			errs[i] = fmt.Errorf("RabbitMQ: no queue of %s is bound for %s", q.exchange, r.RoutingKey)
 		}
 	}
 }
@@ -109,26 +111,26 @@ func (q *rabbitMQ) connect(ctx context.Context) error {
 		Dial: func(network, _ string) (raw net.Conn, err error) {
 			if raw, err = new(net.Dialer).DialContext(ctx, network, q.hosts[0]); err == nil {
 				q.raw = raw
-				stop = context.AfterFunc(ctx, func() { _ = raw.Close() }) // what follows has no deadline of its own
+				stop = context.AfterFunc(ctx, func() { _ = raw.Close() }) // what follows has no deadline
 			}
 			return raw, err
 		},
 		Properties: amqp.NewConnectionProperties(),
 	}
 	config.Properties.SetClientConnectionName("analyze-retry")
+	var channel *amqp.Channel
 	var err error
-	if q.conn, err = amqp.DialConfig(q.scheme+"://"+q.hosts[0], config); err != nil {
-		return fmt.Errorf("connect to RabbitMQ: %w", err)
+	if q.conn, err = amqp.DialConfig(q.scheme+"://"+q.hosts[0], config); err == nil {
+		channel, err = q.conn.Channel()
 	}
-	channel, err := q.conn.Channel()
+	if err == nil {
+		err = channel.Confirm(false)
+	}
 	if err != nil {
-		return fmt.Errorf("open a channel of RabbitMQ: %w", err)
+		return fmt.Errorf("connect to RabbitMQ: %w", err)
 	}
 	if err := q.declare(channel); err != nil {
 		return err
-	}
-	if err := channel.Confirm(false); err != nil {
-		return fmt.Errorf("enable RabbitMQ's confirmations: %w", err)
 	}
 	q.returned = channel.NotifyReturn(make(chan amqp.Return, events.MaxBatch))
 	q.closed = channel.NotifyClose(make(chan *amqp.Error, 1))
@@ -149,9 +151,8 @@ func (q *rabbitMQ) declare(channel *amqp.Channel) error {
 		err = channel.QueueBind(q.queue, "#", q.exchange, false, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("RabbitMQ: the exchange %s and the queue %s are not there as durable ones and cannot be "+
-			"made (make them yourself and add create=false to RETRY_EVENTS_URL): %w",
-			q.exchange, q.queue, err)
+		return fmt.Errorf("RabbitMQ: exchange %s and queue %s are not there as durable ones and cannot be "+
+			"made (make them yourself, with create=false in RETRY_EVENTS_URL): %w", q.exchange, q.queue, err)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestRabbitMQ(t *testing.T) {
 		check.Must(t, channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil))
 		p := s.With(t, "?exchange=theirs&create=false")
 		for _, err := range p.Publish(t.Context(), batch) {
-			if err == nil || !strings.Contains(err.Error(), "no queue is bound to the exchange theirs for retry.scheduled.v4") {
+			if err == nil || !strings.Contains(err.Error(), "no queue of theirs is bound for retry.scheduled.v4") {
 				t.Errorf("error %v", err)
 			}
 		}
@@ -82,7 +82,7 @@ func TestRabbitMQ(t *testing.T) {
 		check.Await(t, "one is refused", func() bool {
 			refused := 0
 			for _, err := range p.Publish(t.Context(), batch) {
-				if err != nil && !strings.Contains(err.Error(), "one is full") {
+				if err != nil && !strings.Contains(err.Error(), "is one full?") {
 					t.Fatal(err)
 				}
 				if err != nil {

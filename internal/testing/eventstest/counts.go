@@ -14,15 +14,10 @@ type Counts struct {
 }
 
 // Published implements [events.Observer].
-func (c *Counts) Published(n int) { c.add(&c.published, n) }
-
-// PublishFailed implements [events.Observer].
-func (c *Counts) PublishFailed(n int) { c.add(&c.failed, n) }
-
-func (c *Counts) add(to *int, n int) {
+func (c *Counts) Published(acked, unacked int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	*to += n
+	c.published, c.failed = c.published+acked, c.failed+unacked
 }
 
 // Backlog implements [events.Observer].

@@ -87,7 +87,10 @@ func (o *Outbox) Lead(context.Context) (func(), error) {
 func (o *Outbox) Unpublished(_ context.Context, limit int) ([]audit.Record, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.waiting[:min(limit, len(o.waiting))]), o.err
+	if o.err != nil {
+		return nil, o.err
+	}
+	return slices.Clone(o.waiting[:min(limit, len(o.waiting))]), nil
 }
 
 // Published implements [events.Outbox].

@@ -36,19 +36,19 @@ func Suite(t *testing.T, q Queue) {
 }
 
 // Relay runs a relay until the test ends or stop is called.
-func Relay(t *testing.T, outbox events.Outbox, publisher events.Publisher, o events.Options) (relay *events.Relay, stop func()) {
+func Relay(t *testing.T, outbox events.Outbox, publisher events.Publisher, o events.Options) (stop func()) {
 	t.Helper()
 	o.Logger = zap.NewNop()
 	if o.Observer == nil {
 		o.Observer = &Counts{}
 	}
-	relay = events.NewRelay(outbox, publisher, o)
+	relay := events.NewRelay(outbox, publisher, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); relay.Run(ctx) }()
 	stop = func() { cancel(); <-done }
 	t.Cleanup(stop)
-	return relay, stop
+	return stop
 }
 
 // Batch returns n events of different claims.
@@ -111,9 +111,8 @@ func everyEventArrives(t *testing.T, q Queue) {
 
 func killedInTheMiddle(t *testing.T, q Queue) {
 	outbox, seen := &Outbox{}, &Counts{}
-	relay, _ := Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
+	Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
 	records := outbox.Fill("A", 1000, 3)
-	relay.Wake()
 	check.Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
 	check.Must(t, q.Kill())
 	if outbox.Waiting() == 0 {

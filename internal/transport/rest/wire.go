@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/job"
@@ -41,7 +42,7 @@ type document string
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (d *document) UnmarshalJSON(text []byte) error {
-	*d = document(job.Text(string(text)))
+	*d = document(strings.ToValidUTF8(string(text), "\uFFFD"))
 	return nil
 }
 

@@ -22,8 +22,6 @@ type Decision struct {
 	// OnExhausted and OnPermanent name with whom the model leaves a claim that is stopped so, such as billing; empty where
 	// it does not name anyone.
 	OnExhausted, OnPermanent string
-	// Template is the one that the task was made with.
-	Template Template
 	// Identity are the parts of the job that its decision depends on: a job is known again by its keys and these.
 	Identity []string
 	// Invalid names all faults, nil where there are none: of headers, of types and of values. It holds shapes of values,
@@ -49,7 +47,7 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 		d.Identity = append(d.Identity, j.Headers, known.Version())
 	}
 	d.Policy, d.Request = chosen, r.request(j, chosen)
-	d.OnExhausted, d.OnPermanent, d.Template = r.onExhausted, r.onPermanent, r.template
+	d.OnExhausted, d.OnPermanent = r.onExhausted, r.onPermanent
 	d.Invalid = r.err(contract.DecisionVariables)
 	return d
 }

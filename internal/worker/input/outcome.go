@@ -27,8 +27,7 @@ type Outcome struct {
 	RedriveWait string
 	// DecisionProblem is what was wrong with a person's answer, redacted; empty unless Kind is [audit.KindDecisionRefused].
 	DecisionProblem string
-	// Template, Identity and Invalid are those of [Decision].
-	Template Template
+	// Identity and Invalid are those of [Decision].
 	Identity []string
 	Invalid  *retry.InvalidInputError
 }
@@ -57,7 +56,7 @@ func ReadOutcome(j *job.Job) Outcome {
 		return Outcome{Identity: []string{j.Variables}, Invalid: notObject}
 	}
 	r := &reader{variables: v}
-	o := Outcome{Template: outcomeTemplate(j), Identity: outcomeIdentity(v), ClaimID: strings.Clone(r.text(contract.ClaimID, retry.RuleAnyID))}
+	o := Outcome{Identity: outcomeIdentity(v), ClaimID: strings.Clone(r.text(contract.ClaimID, retry.RuleAnyID))}
 	if !r.faulty(contract.ClaimID) && !retry.ValidID(o.ClaimID) {
 		r.fault(contract.ClaimID, retry.Shape(o.ClaimID), retry.RuleAnyID)
 	}

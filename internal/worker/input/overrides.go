@@ -35,7 +35,6 @@ func (r *reader) policyFor(j *job.Job, known *policy.Set, name string) (chosen *
 		return fallback, true
 	}
 	headers, settled := r.headers(j)
-	r.template = templateOf(headers)
 	r.onExhausted, r.onPermanent = r.with(headers, contract.HeaderOnExhausted), r.with(headers, contract.HeaderOnPermanent)
 	if named, is := headers[contract.HeaderPolicy]; is {
 		other, is := known.Get(named)

@@ -25,9 +25,8 @@ type reader struct {
 	variables
 	zone   *time.Location
 	faults []retry.Fault
-	// onExhausted, onPermanent and template are those of [Decision].
+	// onExhausted and onPermanent are those of [Decision].
 	onExhausted, onPermanent string
-	template                 Template
 	// faultyHeader reports whether one of the faults is a header's.
 	faultyHeader bool
 }

@@ -12,7 +12,6 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
@@ -79,10 +78,6 @@ var secret = func() *audit.Secret {
 	}
 	return s
 }()
-
-func trailOn(m *memory) worker.Trail {
-	return worker.Trail{Recorder: m, Secret: secret, Cluster: "test"}
-}
 
 // facts are those of the one record that there is.
 func (m *memory) facts(t *testing.T) contract.Facts {
@@ -225,13 +220,11 @@ func (waits) Record(ctx context.Context, _ []audit.Entry) ([]audit.Stored, error
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
-	trail := worker.Trail{Recorder: waits{}, Secret: secret}
+	o := optionsOn(nil, &counts{}, time.Now, zap.NewNop())
+	o.Recorder = waits{}
 	for variables, handler := range map[string]job.Handler{
-		timeout: worker.NewHandler(worker.Options{
-			JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
-			Trail: trail, Now: time.Now, Observer: &counts{}, Logger: zap.NewNop(),
-		}),
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.NewOutcomeHandler(trail, time.Now, &counts{}, zap.NewNop()),
+		timeout: worker.NewHandler(o),
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.NewOutcomeHandler(o),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const lock = 500 * time.Millisecond

@@ -1,0 +1,143 @@
+// Package worker turns batches of jobs into answers: it reads the process variables, asks the rule, has the
+// decisions recorded, and answers with what was recorded. It knows jobs, the rule and the audit trail, but
+// neither broker nor database.
+package worker
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
+)
+
+// Observer counts what becomes of jobs.
+type Observer interface {
+	// Decided is called for every new decision about a job of this type, with how long it took.
+	Decided(jobType string, d retry.Decision, elapsed time.Duration)
+	// Rejected is called for every new decision job whose input was invalid, with the policy that would have
+	// decided; empty where the input does not show it.
+	Rejected(policyName string, elapsed time.Duration)
+	// OutcomeRecorded is called for every new outcome, re-drive and refused decision, with what was stored of
+	// it.
+	OutcomeRecorded(r *audit.Record)
+	// Repeated is called for every job that was given its stored answer again.
+	Repeated()
+}
+
+// Options are what handlers work by. All are required.
+type Options struct {
+	// JobType is the type of the jobs. It determines their output variables.
+	JobType string
+	// Policy names the policy of jobs whose task names none. It must be among Policies at any time.
+	Policy string
+	// Policies returns the policies that are known at present.
+	Policies func() *policy.Set
+	// Recorder keeps the decisions, and Secret keys the hash of a job's inputs.
+	Recorder Recorder
+	Secret   *audit.Secret
+	// Cluster is the name of the Zeebe cluster whose jobs are decided.
+	Cluster string
+	// Language is the language of what people read: incidents, messages of BPMN errors, retryReason.
+	Language text.Language
+	Now      func() time.Time
+	Observer Observer
+	Logger   *zap.Logger
+}
+
+// Recorder keeps what is decided; see [audit.Recorder].
+type Recorder interface {
+	// Record stores the entries and returns what became of each. After an error that is unknown.
+	Record(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error)
+}
+
+// key identifies a decision: the same job with the same inputs, and nothing else.
+func (o *Options) key(j *job.Job, inputs ...string) audit.Key {
+	return audit.Key{
+		Cluster:            o.Cluster,
+		JobKey:             j.Key,
+		ProcessInstanceKey: j.ProcessInstanceKey,
+		Inputs:             o.Secret.Inputs(inputs...),
+	}
+}
+
+// work is what a handler does about the jobs of a batch, by their index.
+type work struct {
+	entry     func(i int) audit.Entry             // what is to be recorded
+	observe   func(i int, r *audit.Record)        // counts and logs a new record
+	variables func(i int, r *audit.Record) string // of the answer by what is stored
+}
+
+// handle answers the jobs of a batch with what is stored of them.
+func (o *Options) handle(ctx context.Context, jobs []job.Job, w work) []job.Answer {
+	ctx, cancel := inTime(ctx)
+	defer cancel()
+	entries := make([]audit.Entry, len(jobs))
+	for i := range jobs {
+		entries[i] = w.entry(i)
+	}
+	stored, err := o.Recorder.Record(ctx, entries)
+	answers, words := make([]job.Answer, len(jobs)), text.In(o.Language)
+	for i := range jobs {
+		if err != nil { // nothing is answered that is not stored
+			answers[i] = job.Release("released: the audit store is not available")
+			continue
+		}
+		r := &stored[i].Record
+		switch {
+		case stored[i].Err != nil: // the recorder has logged it
+			answers[i] = job.Fail(jobs[i].Retries-1, words.Sprintf("the worker's audit store refused this "+
+				"decision although it takes others; see the worker's log"))
+			continue
+		case stored[i].Repeated:
+			o.Observer.Repeated()
+			o.Logger.Info("answer_repeated", jobFields(&jobs[i])...)
+		default:
+			w.observe(i, r)
+		}
+		answers[i] = answer(r, w.variables(i, r))
+	}
+	return answers
+}
+
+// inTime returns a context that ends when nine tenths of the time that is left are over. A handler that waits
+// for an unavailable store waits until its context ends, and must still return in time: one that is late uses
+// up one of its job's retries, and three of them make an incident.
+func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)*9/10)
+}
+
+// answer returns the answer to a job by its record, so that it is the same whenever it is sent.
+func answer(r *audit.Record, variables string) job.Answer {
+	switch r.Kind {
+	case audit.KindExhausted:
+		return job.ThrowError(retry.CodeMaxRetriesExceeded, r.Message, variables)
+	case audit.KindPermanent:
+		return job.ThrowError(retry.CodePermanentError, r.Message, variables)
+	case audit.KindRejected:
+		// An operator sees the incident, corrects the variables and resolves it. The job is never completed
+		// and no BPMN error is thrown, because the model has no answer to a wiring mistake.
+		return job.Incident(r.Message)
+	case audit.KindRetry, audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven,
+		audit.KindDecisionRefused:
+	}
+	return job.Complete(variables)
+}
+
+func (o *Options) logRejected(j *job.Job, invalid error) {
+	o.Logger.Warn("input_rejected",
+		append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", invalid.Error()))...)
+}
+
+func jobFields(j *job.Job) []zap.Field {
+	return []zap.Field{zap.Int64("jobKey", j.Key), zap.Int64("processInstanceKey", j.ProcessInstanceKey)}
+}
