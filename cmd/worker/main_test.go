@@ -154,7 +154,7 @@ func TestASecondSignalEndsTheWorkerAtOnce(t *testing.T) {
 
 func TestAFaultyConfigurationEndsWithExitCode2(t *testing.T) {
 	p := start(t, nil, "RETRY_LOG_LEVEL=loud", "RETRY_MAX_JOBS=1")
-	if how := p.end(); how != "exit status 2" || strings.Count(p.stderr.String(), "\nerror    settings ") != 2 {
+	if how := p.end(); how != "exit status 2" || strings.Count(p.stderr.String(), "error    settings ") != 2 {
 		t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
 	}
 }

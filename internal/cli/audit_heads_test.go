@@ -22,7 +22,7 @@ func TestHeadOfARemovedRecordIsNotCompared(t *testing.T) {
 	closed(t, store)
 	write(t, file, kept)
 	a.must(t, "audit", "purge", "--before", "2021-01-01", "--yes") // the cut ends at the third record
-	a.prints(t, []string{"audit", "verify", "--heads", file}, "15 known heads agreed with it.\n2 known heads not compared: the record of that place is removed.\n")
+	a.prints(t, []string{"audit", "verify", "--heads", file}, "15 known heads agreed with it.\n2 known heads not compared: its record is removed.\n")
 	archived(t, nil).fails(t, 1, "known heads: the one of chain 1, record 1", "audit", "verify", "--heads", file) // another store, not a broken one
 }
 

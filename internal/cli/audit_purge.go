@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newAuditPurge(now clock) *cobra.Command {
+func (p *program) auditPurge() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "purge",
 		Short: "Remove records that were decided before a day",
@@ -27,30 +26,23 @@ nor what was decided from a day before it on. One signed cut a chain stands for
 what was removed. For --yes the worker must be stopped (SQLite), or
 RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
-		Args:    noArgs,
 	}
+	var before time.Time
 	flags := command.Flags()
-	flags.String("before", "", "first `DAY` whose records stay, as 2021-11-01")
+	flags.TimeVar(&before, "before", before, []string{time.DateOnly}, "first `DAY` that stays, as 2021-11-01")
+	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		before, err := dayFlag(command, "before", time.DateOnly, time.UTC)
-		if before.IsZero() {
-			return cmp.Or(err, error(usageError{errors.New("--before is missing: give the first day whose records stay, as 2021-11-01")}))
+	return p.answers(command, settings, func(c *call) (any, string, error) {
+		if limit := audit.Cutoff(p.now(), 12*c.cfg.AuditRetentionYears); before.After(limit) {
+			return nil, "", fmt.Errorf("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s on: "+
+				"give an earlier day for --before", c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
 		}
-		cfg, err := loadConfig(command)
-		if err != nil {
-			return err
+		done := purged{Before: before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
+		if err := done.purge(c.Context(), c.cfg); err != nil {
+			return nil, "", err
 		}
-		if limit := audit.Cutoff(now(), 12*cfg.AuditRetentionYears); before.After(limit) {
-			return fmt.Errorf("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s on: give an earlier day for --before", cfg.AuditRetentionYears, limit.Format(time.DateOnly))
-		}
-		p := purged{Before: before, RetentionYears: cfg.AuditRetentionYears, DryRun: !*yes}
-		if err := p.purge(command.Context(), cfg); err != nil {
-			return err
-		}
-		return printAnswer(command, p, p.text())
-	}
-	return withJSON(command, "print one JSON object")
+		return done, done.text(), nil
+	})
 }
 
 // purged is what purge answers. Its JSON form is stable.
@@ -87,16 +79,18 @@ func (p *purged) text() string {
 		did = "Would remove"
 	}
 	for _, c := range p.Chains {
-		fmt.Fprintf(&b, "%s %s of chain %d, up to place %d.\n", did, text.Count(c.Records, "record"), c.Chain, c.Through)
+		records := text.Count(c.Records, "record")
+		fmt.Fprintf(&b, "%s %s of chain %d, up to place %d.\n", did, records, c.Chain, c.Through)
 	}
 	if len(p.Chains) == 0 {
 		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(time.DateOnly))
 	}
+	from := text.Minute(p.Held.From)
 	switch {
 	case p.Held.ClaimID != "":
-		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open (worker claims).\n", text.Minute(p.Held.From), p.Held.ClaimID)
+		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open.\n", from, p.Held.ClaimID)
 	case !p.Held.From.IsZero():
-		fmt.Fprintf(&b, "What was decided from %s on stays until its events are published.\n", text.Minute(p.Held.From))
+		fmt.Fprintf(&b, "What was decided from %s on stays until its events are published.\n", from)
 	}
 	if p.DryRun && len(p.Chains) > 0 {
 		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")

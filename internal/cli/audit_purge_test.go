@@ -54,7 +54,7 @@ func TestPurgeKeepsClaimsThatAreOpenAndSaysSo(t *testing.T) {
 	all[1].Kind = audit.KindRejected
 	a := archived(t, all)
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1",
-		"What was decided from 2020-11-30T10:00Z on stays: claim CLM-2020-2 is open (worker claims).")
+		"What was decided from 2020-11-30T10:00Z on stays: claim CLM-2020-2 is open.")
 	var got struct{ Held audit.Hold }
 	a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01", "--yes")
 	check.Same(t, "CLM-2020-2", got.Held.ClaimID, "what keeps the rest")

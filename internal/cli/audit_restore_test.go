@@ -71,7 +71,7 @@ func TestFailedRestoreChangesNothing(t *testing.T) {
 	} {
 		a.fails(t, 1, want, "audit", "restore", file)
 	}
-	a.fails(t, 2, "wants the backup, such as /backup/today.db", "audit", "restore")
+	a.fails(t, 2, "accepts 1 arg(s), received 0", "audit", "restore")
 	if read(t, a.path) != before {
 		t.Error("the store was changed")
 	}

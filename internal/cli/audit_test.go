@@ -9,11 +9,7 @@ import (
 )
 
 func TestAStoreWithoutRecordsIsAFinding(t *testing.T) {
-	a := archived(t, nil)
-	for _, part := range []string{"there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's", "--expect-empty"} {
-		a.fails(t, 1, part, "audit", "verify")
-	}
-	a.prints(t, []string{"audit", "verify", "--expect-empty"}, "0 records in 1 chain")
+	archived(t, nil).fails(t, 1, "there are no records in sqlite://STORE, and no cut stands for removed ones", "audit", "verify")
 }
 
 func TestThePublicHalfOfTheKeyIsEnoughToCheck(t *testing.T) {

@@ -2,24 +2,23 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/events"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newAuditVerify() *cobra.Command {
+func (p *program) auditVerify() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no record was changed, removed, swapped or cut off",
@@ -29,84 +28,24 @@ was changed, added, removed, swapped or cut off, and exits with 1 if it finds
 anything. The public half of the key is enough.
 
 Only heads that were kept elsewhere show that a store was put back as a whole:
---heads takes the worker's log, what this command printed before, or events of
-the type retry.audit_head.v1, one a line.`,
+the worker's log, what this command printed, or events retry.audit_head.v1.`,
 		Example: `  worker audit verify --key audit.pub --heads kept-heads.jsonl`,
-		Args:    noArgs,
 	}
-	flags := command.Flags()
-	keyFile := flags.String("key", "", "public or private key file (default the worker's own)")
-	headsFile := flags.String("heads", "", "file of kept heads; - is standard input")
-	empty := flags.Bool("expect-empty", false, "accept a store without records")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		return withStore(command, func(_ context.Context, cfg config.Config, store audit.Store) error {
-			if *keyFile == "" {
-				*keyFile = cfg.AuditKey()
+	keyFile := command.Flags().String("key", "", "public or private key file (default the worker's own)")
+	headsFile := command.Flags().String("heads", "", "file of kept heads; lines without are skipped")
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
+		public, err := audit.LoadPublic(cmp.Or(*keyFile, c.cfg.AuditKey()))
+		if err != nil {
+			return nil, "", err
+		}
+		var known []audit.Head
+		if *headsFile != "" {
+			if known, err = knownHeads(*headsFile, public); err != nil {
+				return nil, "", fmt.Errorf("known heads: %w", err)
 			}
-			public, err := audit.LoadPublic(*keyFile)
-			if err != nil {
-				return err
-			}
-			var known []audit.Head
-			if *headsFile != "" {
-				if known, err = knownHeads(*headsFile, command.InOrStdin(), public); err != nil {
-					return err
-				}
-			}
-			c, err := check(command, cfg, store, public, known)
-			if c == nil {
-				return err
-			}
-			if err == nil && c.Records == 0 && c.Removed == 0 && !*empty {
-				err = errors.New("there are no records, and no cut stands for removed ones: RETRY_DATABASE_URL names another store than the worker's, or the store was emptied; " +
-					"check the address, and restore a backup if it is the right one; a store that is new is checked with --expect-empty")
-			}
-			return c.print(command, err)
-		})
-	}
-	return withJSON(command, "print one JSON object")
-}
-
-// check checks a store. It returns nil where the store could not be checked. Otherwise the error is that the trail is broken.
-func check(command *cobra.Command, cfg config.Config, store audit.Store, public audit.Public, known []audit.Head) (*checked, error) {
-	verified, err := audit.Verify(command.Context(), counted{store, command.ErrOrStderr()}, public, known)
-	progress(command.ErrOrStderr(), "", 0)
-	c := &checked{Store: cfg.DatabaseURL.String(), Key: public.ID(), Verified: verified, KnownHeads: len(known)}
-	if broken, is := errors.AsType[*audit.BrokenError](err); is {
-		c.Broken = broken
-		return c, fmt.Errorf("the audit trail at %s is broken: %w", c.Store, broken)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// counted shows how many records of a store were checked.
-type counted struct {
-	audit.Store
-
-	out io.Writer
-}
-
-// Walk implements [audit.Store].
-func (c counted) Walk(ctx context.Context, w audit.Walker) error {
-	return c.Store.Walk(ctx, &counter{Walker: w, out: c.out})
-}
-
-type counter struct {
-	audit.Walker
-
-	out     io.Writer
-	records int64
-}
-
-// Record implements [audit.Walker].
-func (c *counter) Record(r *audit.Record) error {
-	if c.records++; c.records%10_000 == 0 {
-		progress(c.out, "records checked", c.records)
-	}
-	return c.Walker.Record(r)
+		}
+		return check(c, public, known)
+	})
 }
 
 // checked is what a check found. Its JSON form is stable.
@@ -123,47 +62,83 @@ type checked struct {
 	KnownHeads int `json:"knownHeads"`
 }
 
-// print prints the result; err is why the trail is not in order, or nil.
-func (c *checked) print(command *cobra.Command, err error) error {
-	if c.OK = err == nil; !c.OK {
-		c.Heads = nil // heads of a broken trail are not to be kept
-	}
+// check checks the store, and answers with what it found.
+func check(c *call, public audit.Public, known []audit.Head) (value any, words string, err error) {
+	found := checked{Store: c.cfg.DatabaseURL.String(), Key: public.ID(), KnownHeads: len(known)}
+	found.Verified, err = audit.Verify(c.Context(), counted{c.store, c}, public, known)
+	c.progress(0, "")
+	broken, is := errors.AsType[*audit.BrokenError](err)
 	switch {
-	case asJSON(command):
-		return cmp.Or(printJSON(command, c), err)
+	case is:
+		found.Broken = broken
+		err = fmt.Errorf("the audit trail at %s is broken: %w", found.Store, broken)
 	case err != nil:
-		return err
+		return nil, "", err
+	case found.Records == 0 && found.Removed == 0:
+		err = fmt.Errorf("there are no records in %s, and no cut stands for removed ones: "+
+			"nothing was decided yet, it is another store than the worker's, or it was emptied", found.Store)
 	}
-	if err := printText(command, c.text()); err != nil {
-		return err
+	if err != nil {
+		found.Heads = nil // heads of a broken trail are not to be kept
+		return found, "", err
 	}
-	for _, h := range c.Heads {
-		if err := printLine(command, headLine{headEvent, h}); err != nil {
-			return err
-		}
-	}
-	return nil
+	found.OK = true
+	words, err = found.text()
+	return found, words, err
 }
 
-// text reports that the trail is in order. The heads follow it.
-func (c *checked) text() string {
+// counted shows how many records of a store were checked.
+type counted struct {
+	audit.Store
+
+	on *call
+}
+
+// Walk implements [audit.Store].
+func (s counted) Walk(ctx context.Context, w audit.Walker) error {
+	return s.Store.Walk(ctx, &counter{Walker: w, on: s.on})
+}
+
+type counter struct {
+	audit.Walker
+
+	on      *call
+	records int64
+}
+
+// Record implements [audit.Walker].
+func (c *counter) Record(r *audit.Record) error {
+	if c.records++; c.records%10_000 == 0 {
+		c.on.progress(c.records, "records checked")
+	}
+	return c.Walker.Record(r)
+}
+
+// text reports that the trail is in order, with its heads.
+func (c *checked) text() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
-	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n", text.Count(c.Records, "record"), text.Count(len(c.Heads), "chain"), c.Key)
+	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n",
+		text.Count(c.Records, "record"), text.Count(len(c.Heads), "chain"), c.Key)
 	fmt.Fprintf(&b, "%s checked against their records.\n", text.Count(c.Claims, "open claim"))
 	if c.Removed > 0 {
-		fmt.Fprintf(&b, "%s removed by a purge; a signed cut stands for them.\n", text.Count(c.Removed, "record"))
+		b.WriteString(text.Count(c.Removed, "record") + " removed by a purge; a cut stands for them.\n")
 	}
 	if c.Agreed > 0 {
-		fmt.Fprintf(&b, "%s agreed with it.\n", text.Count(c.Agreed, "known head"))
+		b.WriteString(text.Count(c.Agreed, "known head") + " agreed with it.\n")
 	}
 	if gone := c.KnownHeads - c.Agreed; gone > 0 {
-		fmt.Fprintf(&b, "%s not compared: the record of that place is removed.\n", text.Count(gone, "known head"))
+		b.WriteString(text.Count(gone, "known head") + " not compared: its record is removed.\n")
 	}
-	if len(c.Heads) > 0 {
-		b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
+	b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
+	for _, h := range c.Heads {
+		line, err := toJSON(headLine{headEvent, h}, "")
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(line)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // headEvent is the event under which the worker logs the heads, and under which they are printed here.
@@ -176,49 +151,35 @@ type headLine struct {
 }
 
 // knownHeads reads the heads of a key among the lines of a file.
-func knownHeads(path string, stdin io.Reader, key audit.Public) (known []audit.Head, err error) {
-	from := stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("known heads: %w", err)
-		}
-		defer f.Close()
-		from = f
+func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	lines := bufio.NewScanner(from)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		heads, err := headsInLine(lines.Bytes(), key)
 		if err != nil {
-			return nil, fmt.Errorf("known heads: %s, line %d: %w", path, n, err)
+			return nil, fmt.Errorf("%s, line %d: %w", path, n, err)
 		}
 		known = append(known, heads...)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("known heads: %s: %w", path, err)
+	if len(known) == 0 && lines.Err() == nil {
+		return nil, fmt.Errorf("there is no line with the event %s in %s, and no event %s of the key %s",
+			headEvent, path, events.TypeAuditHead, key.ID())
 	}
-	if len(known) == 0 {
-		return nil, fmt.Errorf("known heads: there is no line with the event %s in %s, and no event %s of the key %s", headEvent, path, events.TypeAuditHead, key.ID())
-	}
-	return known, nil
+	return known, lines.Err()
 }
 
-// headsInLine returns the heads of a line of the worker's log, or of an event: those of the key, because many stores may
-// share a queue.
+// headsInLine returns the heads of a line of the worker's log, or of an event: those of the key, because many
+// stores may share a queue.
 func headsInLine(line []byte, key audit.Public) ([]audit.Head, error) {
-	var named struct {
-		Event string `json:"event"`
-	}
-	if !json.Valid(line) {
-		return nil, nil
-	}
-	if err := json.Unmarshal(line, &named); err != nil || named.Event != headEvent {
+	if !bytes.Contains(line, []byte(`"`+headEvent+`"`)) {
 		return events.Heads(line, key.ID())
 	}
 	var logged headLine
-	if err := json.Unmarshal(line, &logged); err != nil {
-		return nil, err
-	}
-	return []audit.Head{logged.Head}, nil
+	err := json.Unmarshal(line, &logged)
+	return []audit.Head{logged.Head}, err
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +9,12 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/text"
 )
 
-func newClaims(now clock) *cobra.Command {
-	command := forPeople(&cobra.Command{
+func (p *program) claims() *cobra.Command {
+	command := &cobra.Command{
 		Use:   "claims",
 		Short: "List where every claim is, and for how long",
 		Long: `Lists the claims that failed and have not ended, the oldest first: waiting for
@@ -26,49 +25,34 @@ redriven by a person.
 --state submitted and --state abandoned list claims that ended, without --from
 those of the 30 days before --to or before now.`,
 		Example: `  worker claims --state stopped,dead-letter --older-than 2d`,
-		Args:    noArgs,
-	})
+	}
 	flags := command.Flags()
 	query := claims.Query{}
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	flags.StringVar(&query.Policy, "policy", "", "only claims about which this policy decided last")
-	older := agoFlag(command, "older-than", "", "only open claims so old")
-	addPeriod(command)
+	older := agoFlag(flags, "older-than", "", "only open claims so old")
+	periodIn := periodFlags(command)
 	csv := flags.Bool("csv", false, "print CSV")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		query.OlderThan = *older
+	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
 		for _, name := range *states {
-			state := audit.Standing(name)
 			known := slices.Concat(claims.OpenStandings(), claims.EndedStandings())
-			if !slices.Contains(known, state) {
-				return usageError{fmt.Errorf("--state is %q; known are %s", name, strings.Trim(fmt.Sprint(known), "[]"))}
+			if !slices.Contains(known, audit.Standing(name)) {
+				return nil, "", usageError{fmt.Errorf("--state is %q; known are %v", name, known)}
 			}
-			query.States = append(query.States, state)
+			query.States = append(query.States, audit.Standing(name))
 		}
-		p, err := printerOf(command)
+		within, now := periodIn(printer.Location()), p.now()
+		query.From, query.To, query.OlderThan = within.from, within.to, *older
+		all, err := claims.List(c.Context(), c.store, query, now)
 		if err != nil {
-			return err
+			return nil, "", err
 		}
-		within, err := periodOf(command, p.Location())
-		if err != nil {
-			return err
+		list := report.Claims{Total: len(all), Claims: all}
+		if *csv {
+			var b strings.Builder
+			err := report.ClaimsCSV(&b, all)
+			return list, b.String(), err
 		}
-		query.From, query.To = within.from, within.to
-		return withStore(command, func(ctx context.Context, _ config.Config, store audit.Store) error {
-			now := now()
-			all, err := claims.List(ctx, store, query, now)
-			switch {
-			case err != nil:
-				return err
-			case *csv:
-				return report.ClaimsCSV(command.OutOrStdout(), all)
-			default:
-				list := report.Claims{Total: len(all), Claims: all}
-				return printAnswer(command, list, list.Text(p, now))
-			}
-		})
-	}
-	withJSON(command, "print one JSON object")
-	command.MarkFlagsMutuallyExclusive("csv", "json")
-	return command
+		return list, list.Text(printer, now), nil
+	})
 }

@@ -22,7 +22,6 @@ var reading = [][]string{
 	{"audit", "verify"},
 	{"audit", "export", accepted},
 	{"audit", "purge", "--before", "2020-01-01"},
-	{"events", "tail", "--since", "365d"},
 }
 
 func TestHelpIsShortAndFitsATerminal(t *testing.T) {

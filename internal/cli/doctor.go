@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -11,41 +9,36 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newDoctor(now clock) *cobra.Command {
-	return withCredentials(withJSON(&cobra.Command{
+func (p *program) doctor() *cobra.Command {
+	command := withCredentials(&cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that the worker needs, and print what to do",
 		Long: `Checks everything that a worker with these settings needs, one line each, and
 prints what to do behind ->. "unknown" means that it cannot be seen from here.
-It changes nothing and takes no job.
+It changes nothing and takes no job. With --ready it only asks the worker that
+runs on this host or in this container whether it is ready: for health checks.
 
 The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		Example: `  worker doctor`,
-		Args:    noArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			all := text.Findings{}
-			cfg, err := loadConfig(command)
-			if faults, is := errors.AsType[text.Faults](err); is && asJSON(command) {
-				return cmp.Or(printJSON(command, faults), err)
+	})
+	ready := command.Flags().Bool("ready", false, "only ask the running worker whether it is ready")
+	return p.answers(command, settings, func(c *call) (any, string, error) {
+		all := text.Findings{}
+		found := func(f text.Finding) { // a check takes some seconds where something does not answer
+			all = append(all, f)
+			if !c.json {
+				_ = c.say(f.String())
 			}
-			if err != nil {
-				return err
-			}
-			app.Examine(command.Context(), cfg, now, func(f text.Finding) {
-				all = append(all, f)
-				if !asJSON(command) {
-					_ = printText(command, f.String())
-				}
-			})
-			if asJSON(command) {
-				if err := printJSON(command, all); err != nil {
-					return err
-				}
-			}
-			if n := all.Count(text.Error); n > 0 {
-				return fmt.Errorf("%s found", text.Count(n, "error"))
-			}
-			return nil
-		},
-	}, "print a JSON array"))
+		}
+		if *ready {
+			found(app.Ready(c.Context(), c.cfg))
+		} else {
+			app.Examine(c.Context(), c.cfg, p.now, found)
+		}
+		var err error
+		if n := all.Count(text.Error); n > 0 {
+			err = fmt.Errorf("%s found", text.Count(n, "error"))
+		}
+		return all, "", err
+	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newExplain(now clock) *cobra.Command {
+func (p *program) explain() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "explain --error TEXT",
 		Short: "Explain a decision and the schedule ahead, offline",
@@ -20,7 +19,6 @@ func newExplain(now clock) *cobra.Command {
 decision, the rule that matched, and the waits ahead if the submission keeps
 failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 		Example: `  worker explain --error "TIMEOUT after 30 s" --retry-count 1`,
-		Args:    noArgs,
 	}
 	var q explainFlags
 	flags := command.Flags()
@@ -28,55 +26,53 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 	flags.IntVar(&q.RetryCount, "retry-count", 0, "retries so far")
 	flags.StringVar(&q.ClaimID, "claim", "", "claim ID, for its own waits")
 	flags.Int64Var(&q.ProcessInstanceKey, "process-instance", 0, "its process instance key")
-	flags.StringVar(&q.policy, "policy", defaultPolicy, policyHelp)
+	named := policyFlag(command)
 	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
 	flags.StringVar(&q.retryUntil, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		p, err := policyByName(command.Context(), q.policy)
-		if err := errors.Join(append(q.read(p), err)...); err != nil {
-			return usageError{err}
-		}
-		e, err := report.Explain(p, q.Request, now())
+	return p.answers(command, nothing, func(*call) (any, string, error) {
+		_, by, err := namedPolicy(*named)
 		if err != nil {
-			return usageError{err}
+			return nil, "", err
 		}
-		return printAnswer(command, e, e.Text())
-	}
-	return withJSON(command, "print one JSON object")
+		if err := q.read(by); err != nil {
+			return nil, "", usageError{err}
+		}
+		e, err := report.Explain(by, q.Request, p.now())
+		if err != nil {
+			return nil, "", usageError{err}
+		}
+		return e, e.Text(), nil
+	})
 }
-
-// defaultPolicy is the policy of explain and simulate where none is named.
-const defaultPolicy = "tiss"
 
 // explainFlags are the flags as they are given, and what read makes of them.
 type explainFlags struct {
 	retry.Request
-	policy, retryAfter, retryUntil string
+
+	retryAfter, retryUntil string
 }
 
-// read reads the flags whose meaning depends on others, and returns all that is wrong with any. Where the policy is not
-// known it is nil, and what depends on it is not checked.
-func (q *explainFlags) read(p *retry.Policy) (wrong faults) {
-	zone := time.UTC
-	if p != nil {
-		zone = p.Zone
-	}
+// read reads the flags as the policy does, and returns all that is wrong with any.
+func (q *explainFlags) read(by *retry.Policy) error {
+	var wrong faults
 	var ok bool
-	q.RetryUntil, ok = retry.ParseRetryUntil(q.retryUntil, zone)
+	q.RetryUntil, ok = retry.ParseRetryUntil(q.retryUntil, by.Zone)
 	wrong.when(q.retryUntil != "" && !ok, "--retry-until is %q but must be %s", q.retryUntil, retry.RuleTime)
-	q.RetryAfter, q.Ignored.RetryAfter = retry.ParseRetryAfter(q.retryAfter, zone) // ignored as the worker does
-	wrong.when((q.ClaimID == "") != (q.ProcessInstanceKey == 0), "--claim and --process-instance go together")
-	if p == nil {
-		return wrong
+	q.RetryAfter, q.Ignored.RetryAfter = retry.ParseRetryAfter(q.retryAfter, by.Zone)
+	alone := (q.ClaimID == "") != (q.ProcessInstanceKey == 0)
+	wrong.when(alone, "--claim and --process-instance go together")
+	flags := map[string]string{
+		"claimId":         "--claim",
+		"submissionError": "--error",
+		"retryCount":      "--retry-count",
 	}
-	flags := map[string]string{"claimId": "--claim", "submissionError": "--error", "retryCount": "--retry-count"}
 	request := q.Request
 	request.ClaimID = cmp.Or(request.ClaimID, report.AnyClaim)
-	for _, f := range p.Faults(request) {
+	for _, f := range by.Faults(request) {
 		if f.Variable == "claimId" {
 			f.Value = text.Messagef("%q", q.ClaimID) // as it was typed, not masked as in a log
 		}
 		wrong.when(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
 	}
-	return wrong
+	return errors.Join(wrong...)
 }

@@ -21,6 +21,6 @@ func Commands() (all []string) {
 			visit(one, path+" "+one.Name())
 		}
 	}
-	visit(newRoot(time.Now), "")
+	visit((&program{now: time.Now}).root(), "")
 	return all
 }

@@ -8,72 +8,89 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/simulate"
 )
 
 const day = 24 * time.Hour
 
-// notation is a flag whose values are written in a way of their own.
-type notation struct {
-	kind string // as the help names it
-	text string // what was given, or the default
-	read func(text string) error
-}
-
-// Set reads a value.
-func (n *notation) Set(text string) error {
-	n.text = text
-	return n.read(text)
-}
-
-// String returns the value as it was given.
-func (n *notation) String() string { return n.text }
-
-// Type names the notation.
-func (n *notation) Type() string { return n.kind }
-
-// sinceFlag adds the flag --since, a time that reaches back from now.
-func sinceFlag(command *cobra.Command, standard, usage string) *time.Duration {
-	return agoFlag(command, "since", standard, usage)
-}
-
 // agoFlag adds a flag for how long ago something was; without a standard it is 0 where it is not given.
-func agoFlag(command *cobra.Command, name, standard, usage string) *time.Duration {
-	since := new(time.Duration)
-	read := func(text string) error {
-		digits := strings.TrimRight(text, "dhm")
-		n, err := strconv.ParseUint(digits, 10, 16)
-		unit, known := map[string]time.Duration{"d": day, "h": time.Hour, "m": time.Minute}[text[len(digits):]]
-		if err != nil || !known || n == 0 {
-			return errors.New("give a whole number of days, hours or minutes, such as 7d, 24h or 90m")
+func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
+	ago := new(time.Duration)
+	read := func(text string) (err error) {
+		if days, is := strings.CutSuffix(text, "d"); is {
+			var n uint64
+			n, err = strconv.ParseUint(days, 10, 16)
+			*ago = time.Duration(n) * day
+		} else {
+			*ago, err = time.ParseDuration(text)
 		}
-		*since = time.Duration(n) * unit
+		if err != nil || *ago <= 0 {
+			return errors.New("give days, hours or minutes, such as 7d, 24h or 90m")
+		}
 		return nil
 	}
+	usage += ": `7d`, 24h, 90m"
 	if standard != "" {
 		_ = read(standard)
+		usage += " (default " + standard + ")"
 	}
-	command.Flags().Var(&notation{"time", standard, read}, name, usage+", as 7d, 24h or 90m")
-	return since
+	flags.Func(name, usage, read)
+	return ago
 }
 
-// outageFlag adds the flag --outage, which may be given several times.
-func outageFlag(command *cobra.Command, into *[]simulate.Outage) {
-	command.Flags().Var(&notation{kind: "[BEGIN+]SPAN", read: func(text string) error {
-		begin, length, later := strings.Cut(text, "+")
-		if !later {
-			begin, length = "0s", text
+// outageFlag adds the flag --outage, a duration as a policies file has it.
+func outageFlag(flags *pflag.FlagSet, usage string) *time.Duration {
+	outage := new(time.Duration)
+	flags.Func("outage", usage+": `12h`", func(text string) (err error) {
+		if *outage, err = retry.ParseDuration(text); err == nil && *outage <= 0 {
+			err = errors.New("must be more than 0")
 		}
-		var spans [2]time.Duration
-		for i, part := range []string{begin, length} {
-			var err error
-			if spans[i], err = retry.ParseDuration(part); err != nil {
-				return fmt.Errorf("%q in it %w", part, err)
-			}
+		return err
+	})
+	return outage
+}
+
+// period is a time that a command looks at: from <= t < to. Both are zero where none was given.
+type period struct{ from, to time.Time }
+
+// periodFlags adds the flags --from, --to and --month, and returns what gives their period by days of a zone.
+func periodFlags(command *cobra.Command) func(zone *time.Location) period {
+	var from, to, month time.Time
+	flags := command.Flags()
+	flags.TimeVar(&from, "from", from, []string{time.DateOnly}, "first `DAY`, as 2026-11-01")
+	flags.TimeVar(&to, "to", to, []string{time.DateOnly}, "last `DAY`, as 2026-11-30")
+	flags.TimeVar(&month, "month", month, []string{"2006-01"}, "the whole `MONTH`, as 2026-11")
+	command.MarkFlagsMutuallyExclusive("month", "from")
+	command.MarkFlagsMutuallyExclusive("month", "to")
+	return func(zone *time.Location) (within period) {
+		begin, end := from, to
+		if !month.IsZero() {
+			begin, end = month, month.AddDate(0, 1, -1)
 		}
-		*into = append(*into, simulate.Outage{Begin: spans[0], End: spans[0] + spans[1]})
-		return nil
-	}}, "outage", "when the insurer is down; repeat for several")
+		if !begin.IsZero() {
+			within.from = time.Date(begin.Year(), begin.Month(), begin.Day(), 0, 0, 0, 0, zone)
+		}
+		if !end.IsZero() {
+			within.to = time.Date(end.Year(), end.Month(), end.Day()+1, 0, 0, 0, 0, zone)
+		}
+		return within
+	}
+}
+
+// until returns the period with what is missing: it ends now, at the latest, and begins so long before its
+// end. It is an error if nothing of it has passed.
+func (p period) until(now time.Time, since time.Duration) (period, error) {
+	if p.to.IsZero() || p.to.After(now) {
+		p.to = now
+	}
+	if p.from.IsZero() {
+		p.from = p.to.Add(-since)
+	}
+	if !p.from.Before(p.to) {
+		return p, usageError{fmt.Errorf("from %s to %s there is no time that has passed",
+			p.from.Format(time.RFC3339), p.to.Format(time.RFC3339))}
+	}
+	return p, nil
 }

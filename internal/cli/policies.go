@@ -2,60 +2,54 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/readfile"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newPolicies(now clock) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "policies [NAME]",
+func (p *program) policies() *cobra.Command {
+	command := p.answers(&cobra.Command{
+		Use:   "policies [NAME | FILE[:NAME]]",
 		Short: "Show the retry policies, or one of them in full",
 		Long: `Shows the policies that are known: the built-in ones, and those of the file that
-RETRY_POLICIES_FILE or --file names. With a NAME it shows one in full: its
-waits, its rules, and the findings of lint.`,
+RETRY_POLICIES_FILE names. Of one that is named, also of another FILE, it shows
+the waits, the rules, and the findings of lint.`,
 		Example: `  worker policies tiss`,
-		Args:    upToOneArg("name"),
-	}
-	file := command.Flags().String("file", "", "a policies file (default RETRY_POLICIES_FILE)")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		set, err := knownPolicies(command.Context(), *file)
+		Args:    cobra.MaximumNArgs(1),
+	}, nothing, func(c *call) (any, string, error) {
+		if len(c.args) == 1 {
+			set, one, err := namedPolicy(c.args[0])
+			if err != nil {
+				return nil, "", err
+			}
+			shown := report.PolicyInFull(set, one)
+			return shown, shown.Text(), nil
+		}
+		set, err := policies("")
 		if err != nil {
-			return err
+			return nil, "", err
 		}
-		if len(args) == 0 {
-			list := report.Policies(set)
-			return printAnswer(command, list, report.PoliciesText(list))
-		}
-		p, known := set.Get(args[0])
-		if !known {
-			return usageError{fmt.Errorf("there is no policy %q; there are %s", args[0], strings.Join(set.Names(), ", "))}
-		}
-		shown := report.PolicyInFull(set, p)
-		return printAnswer(command, shown, shown.Text())
-	}
-	command.AddCommand(newPoliciesLint(), newPoliciesTest(now), newPoliciesTry(now))
-	return withJSON(command, "print JSON; of one policy also as a file states it")
+		list := report.Policies(set)
+		return list, report.PoliciesText(list), nil
+	})
+	command.AddCommand(p.policiesLint(), p.policiesTest(), p.policiesTry())
+	return command
 }
 
-// knownPolicies reads a file, or the one that the configuration names. A broken one is a usage error.
-func knownPolicies(ctx context.Context, file string) (*policy.Set, error) {
-	return bounded(ctx, func() (*policy.Set, error) { return readPolicies(file) })
-}
-
-func readPolicies(file string) (*policy.Set, error) {
+// policies reads a file, or the one that the settings name. A broken one is a usage error.
+func policies(file string) (*policy.Set, error) {
 	settings := config.Policies{PoliciesFile: file}
 	if file == "" {
 		var err error
@@ -70,21 +64,19 @@ func readPolicies(file string) (*policy.Set, error) {
 	return set, nil
 }
 
-// policyHelp is the help of a flag that takes a policy.
-const policyHelp = "policy `NAME`, or FILE[:NAME]"
+// policyFlag adds the flag --policy.
+func policyFlag(command *cobra.Command) *string {
+	return command.Flags().String("policy", "tiss", policyUsage)
+}
+
+const policyUsage = "policy `NAME`, or FILE[:NAME]"
 
 var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// policyByName returns the policy that a flag names: NAME is a built-in one or one of RETRY_POLICIES_FILE, FILE the only
-// policy of another policies file, FILE:NAME one of several. A file is recognized by what names cannot hold, such as
-// a dot or a slash.
-func policyByName(ctx context.Context, named string) (*retry.Policy, error) {
-	_, p, err := setAndPolicy(ctx, named)
-	return p, err
-}
-
-// setAndPolicy returns that policy with the set that it is in.
-func setAndPolicy(ctx context.Context, named string) (*policy.Set, *retry.Policy, error) {
+// namedPolicy returns the policy that is named, with those beside it: NAME is a built-in one or one of the
+// file of the settings, FILE the only policy of another file, FILE:NAME one of several. A file is known by
+// what no name holds, such as a dot.
+func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
 	file, name := "", named
 	if !policyName.MatchString(named) {
 		file, name = named, ""
@@ -92,40 +84,36 @@ func setAndPolicy(ctx context.Context, named string) (*policy.Set, *retry.Policy
 			file, name = named[:i], named[i+1:]
 		}
 	}
-	all, err := knownPolicies(ctx, file)
+	set, err := policies(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	if name == "" {
-		p, err := onlyPolicy(file, all)
-		return all, p, err
-	}
-	p, known := all.Get(name)
-	if !known {
-		return nil, nil, usageError{fmt.Errorf("there is no policy %q; there are %s. A policy of another file is named FILE:NAME",
-			name, strings.Join(all.Names(), ", "))}
-	}
-	return all, p, nil
-}
-
-// onlyPolicy returns the one policy that a file adds to the built-in ones or puts in the place of one.
-func onlyPolicy(file string, known *policy.Set) (*retry.Policy, error) {
-	var own []*retry.Policy
-	var names []string
-	for p := range known.All() {
-		entry, _ := known.Entry(p.Name)
-		if entry.Origin != policy.BuiltInOrigin && entry.Origin != policy.SettingsOrigin {
-			own = append(own, p)
-			names = append(names, file+":"+p.Name)
+	var own []string
+	for _, known := range set.Names() {
+		if entry, _ := set.Entry(known); entry.Origin == file {
+			own = append(own, known)
 		}
 	}
-	if len(own) != 1 {
-		return nil, usageError{fmt.Errorf("%s has %d policies; name one of them: %s", file, len(own), strings.Join(names, ", "))}
+	if name == "" && len(own) == 1 {
+		name = own[0]
 	}
-	return own[0], nil
+	one, known := set.Get(name)
+	switch {
+	case known:
+		return set, one, nil
+	case name == "":
+		return nil, nil, usageError{fmt.Errorf("%s has %d policies; name one of them, as FILE:NAME: %s",
+			file, len(own), strings.Join(own, ", "))}
+	}
+	return nil, nil, noPolicy(name, set)
 }
 
-func newPoliciesLint() *cobra.Command {
+func noPolicy(name string, set *policy.Set) error {
+	known := strings.Join(set.Names(), ", ")
+	return usageError{fmt.Errorf("there is no policy %q; there are %s", name, known)}
+}
+
+func (p *program) policiesLint() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lint [FILE]",
 		Short: "Check a policies file",
@@ -136,49 +124,70 @@ An error means that the worker refuses the file or a policy never retries; a
 warning, that a policy does not do what is written. The exit code is 1 with an
 error or a warning, 2 if the file cannot be read.`,
 		Example: `  worker policies lint policies.yaml --outage 12h`,
-		Args:    upToOneArg("file"),
+		Args:    cobra.MaximumNArgs(1),
 	}
-	outage := command.Flags().String("outage", "", "length of an outage that the retries must outlast: 12h")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		var down time.Duration
-		if *outage != "" {
-			var err error
-			if down, err = retry.ParseDuration(*outage); err != nil {
-				return usageError{fmt.Errorf("--outage %q %w", *outage, err)}
-			}
-			if down <= 0 {
-				return usageError{fmt.Errorf("--outage is %s but must be more than 0", *outage)}
-			}
+	outage := outageFlag(command.Flags(), "length of an outage that the retries must outlast")
+	return p.answers(command, nothing, func(c *call) (any, string, error) {
+		settings, _ := config.Part[config.Policies]() // what is wrong with the others is not asked here
+		if len(c.args) > 0 {
+			settings = config.Policies{PoliciesFile: c.args[0]}
 		}
-		findings, err := findingsOf(fileToLint(command, args), down)
+		set, err := app.OpenPolicies(settings)
+		broken, is := errors.AsType[text.Faults](err)
+		findings := append(text.Findings{}, broken...) // in JSON a list, even where it is empty
+		switch {
+		case err == nil:
+			findings = append(findings, set.LintAll(*outage)...)
+		case !is:
+			return nil, "", usageError{err}
+		}
+		none := "No findings in " + text.Line(cmp.Or(settings.PoliciesFile, "the built-in policies")) + "."
+		return findings, findings.Text(none), verdict("policies", findings)
+	})
+}
+
+// maxCases is the largest size of a file of cases in bytes.
+const maxCases = 4 << 20
+
+func (p *program) policiesTest() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "test CASES",
+		Short: "Compare what policies make of error texts with what is wanted",
+		Long: `Reads a file of cases, each an error text and the class, the rule or the wait
+that it is to get, and prints the answers that differ. A case that names no
+policy is for that of --policy; one that does, for that of the same file.
+
+The exit code is 1 if an answer differs.`,
+		Example: `  worker policies test cases.yaml --policy policies.yaml`,
+		Args:    cobra.ExactArgs(1),
+	}
+	named := policyFlag(command)
+	return p.answers(command, nothing, func(c *call) (any, string, error) {
+		set, standard, err := namedPolicy(*named)
 		if err != nil {
-			return err
+			return nil, "", err
 		}
-		err = printAnswer(command, findings, findings.Text("No findings."))
-		return cmp.Or(err, verdict("policies", findings))
-	}
-	return withJSON(command, "print a JSON array of findings")
-}
-
-// fileToLint returns the FILE that is named, empty for the policies in force. If none is named it reports on stderr what is
-// looked at, because the answer may be JSON.
-func fileToLint(command *cobra.Command, args []string) string {
-	if len(args) > 0 {
-		return args[0]
-	}
-	complain(command.ErrOrStderr(), "worker: no FILE is named: looking at the policies of the settings")
-	return ""
-}
-
-// findingsOf returns a file's faults if it has any, else the findings of its policies. Without a file they are those of the
-// settings.
-func findingsOf(file string, outage time.Duration) (text.Findings, error) {
-	set, err := readPolicies(file)
-	if faults, broken := errors.AsType[text.Faults](err); broken {
-		return text.Findings(faults), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return append(text.Findings{}, set.LintAll(outage)...), nil // in JSON a list, even where it is empty
+		file := c.args[0]
+		content, _, err := readfile.Read(filepath.Clean(file), maxCases)
+		if err != nil {
+			return nil, "", usageError{err}
+		}
+		cases, err := policy.ParseCases(file, content)
+		if err != nil {
+			return nil, "", usageError{err}
+		}
+		findings := text.Findings{} // in JSON a list, even where it is empty
+		for _, one := range cases {
+			one.Policy = cmp.Or(one.Policy, standard.Name)
+			of, known := set.Get(one.Policy)
+			if !known {
+				return nil, "", fmt.Errorf("%s:%d: %w", file, one.Line, noPolicy(one.Policy, set))
+			}
+			if f, differs := report.CaseFinding(file, one, one.Of(of, p.now())); differs {
+				findings = append(findings, f)
+			}
+		}
+		none := text.Count(len(cases), "case") + ", 0 failed."
+		return findings, findings.Text(none), verdict("cases", findings)
+	})
 }

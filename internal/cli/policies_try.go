@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func newPoliciesTry(now clock) *cobra.Command {
+func (p *program) policiesTry() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "try FILE[:NAME]",
 		Short: "Show which errors of the trail a policy would class otherwise",
@@ -22,35 +19,31 @@ would get another class, and how many of their claims were accepted.
 
 The trail masks texts: an error whose class no longer shows is only counted.`,
 		Example: `  worker policies try policies.yaml:unimed --since 30d`,
-		Args:    oneArg("one policies file", "policies.yaml"),
+		Args:    cobra.ExactArgs(1),
 	}
-	since := sinceFlag(command, "30d", "how far back to look")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		set, p, err := setAndPolicy(command.Context(), args[0])
+	since := agoFlag(command.Flags(), "since", "30d", "how far back to look")
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
+		set, tried, err := namedPolicy(c.args[0])
 		if err != nil {
-			return err
+			return nil, "", err
 		}
-		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) error {
-			inForce, err := knownPolicies(ctx, cfg.PoliciesFile)
-			if err != nil {
-				return err
-			}
-			within := period{from: now().Add(-*since), to: now()}
-			t := trial{p: p, inForce: inForce}
-			entry, _ := set.Entry(p.Name)
-			for _, of := range []string{p.Name, entry.Extends} {
-				if err == nil && of != "" && t.answer.Errors+t.answer.Masked == 0 {
-					t.answer = report.TrialOf(p, of, within.from, within.to)
-					err = t.ask(ctx, store, within)
+		inForce, err := policies("")
+		if err != nil {
+			return nil, "", err
+		}
+		within := period{from: p.now().Add(-*since), to: p.now()}
+		t := trial{p: tried, inForce: inForce}
+		entry, _ := set.Entry(tried.Name)
+		for _, of := range []string{tried.Name, entry.Extends} {
+			if of != "" && t.answer.Errors+t.answer.Masked == 0 {
+				t.answer = report.TrialOf(tried, of, within.from, within.to)
+				if err := t.ask(c, within); err != nil {
+					return nil, "", err
 				}
 			}
-			if err != nil {
-				return err
-			}
-			return printAnswer(command, t.answer, t.answer.Text())
-		})
-	}
-	return withJSON(command, "print one JSON object")
+		}
+		return t.answer, t.answer.Text(), nil
+	})
 }
 
 // trial is a policy that is tried on the errors of another one.
@@ -61,10 +54,10 @@ type trial struct {
 }
 
 // ask asks the policy about all errors of a period.
-func (t *trial) ask(ctx context.Context, store audit.Store, within period) error {
+func (t *trial) ask(c *call, within period) error {
 	changed := map[string][]*report.TrialChange{} // by claim, until it is accepted
 	kinds := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent, audit.KindSubmitted}
-	return store.Between(ctx, within.from, within.to, kinds, func(r *audit.Record) error {
+	return c.store.Between(c.Context(), within.from, within.to, kinds, func(r *audit.Record) error {
 		if r.Kind == audit.KindSubmitted {
 			for _, c := range changed[r.ClaimID] {
 				c.Accepted++
@@ -90,7 +83,8 @@ func (t *trial) ask(ctx context.Context, store audit.Store, within period) error
 	})
 }
 
-// shows reports whether the masked text still says what decided: the policy in force gives it the class of the record.
+// shows reports whether the masked text still says what decided: the policy in force classes it as the
+// record.
 func (t *trial) shows(r *audit.Record, masked string) bool {
 	p, known := t.inForce.Get(r.Policy)
 	return masked != "" && (!known || p.Classify(masked).Class == r.Class)

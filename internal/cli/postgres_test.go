@@ -28,9 +28,9 @@ func onPostgres(t *testing.T) (a *archive, address string) {
 func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 	a, address := onPostgres(t)
 
-	a.fails(t, 1, "worker migrate", "history", accepted)
+	a.fails(t, 1, "worker audit migrate", "history", accepted)
 	for range 2 {
-		if stdout := a.must(t, "migrate"); !strings.Contains(stdout, "are there") || strings.Contains(stdout, devpostgres.Shared(t).Password()) {
+		if stdout := a.must(t, "audit", "migrate"); !strings.Contains(stdout, "are there") || strings.Contains(stdout, devpostgres.Shared(t).Password()) {
 			t.Errorf("output %q", stdout)
 		}
 	}
@@ -51,7 +51,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 // The role is that of docs/operations.md, for reports and auditors.
 func TestARoleThatOnlyReadsPostgreSQLAnswersEveryQuestion(t *testing.T) {
 	a, owner := onPostgres(t)
-	a.must(t, "migrate")
+	a.must(t, "audit", "migrate")
 	store, err := postgres.Open(t.Context(), owner, a.secret)
 	check.Must(t, err)
 	defer store.Close()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redact"
@@ -25,7 +22,7 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-func newRedrive(now clock) *cobra.Command {
+func (p *program) redrive() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "redrive",
 		Short: "Send claims again now, by a person's order and with a reason",
@@ -38,45 +35,45 @@ A claim is refused with the exit code 3 if nothing is known of it, 4 if its
 retries are used up, 5 in another state; --force overrules 4 and a permanent
 error. Of several claims not all sent again is exit code 1.`,
 		Example: `  worker redrive --status exhausted --force --reason "insurer is back" --dry-run`,
-		Args:    noArgs,
 	}
 	var o redriveFlags
 	o.define(command)
-	withCredentials(command)
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		if err := o.check(command); err != nil {
-			return usageError{err}
+	return p.answers(withCredentials(command), aStore, func(c *call) (_ any, _ string, err error) {
+		if err := o.check(c); err != nil {
+			return nil, "", usageError{err}
 		}
-		return withStore(command, func(ctx context.Context, cfg config.Config, store audit.Store) (err error) {
-			sender, err := app.NewRedriver(cfg)
+		if o.operator = cmp.Or(o.operator, c.cfg.Operator); o.operator == "" && !o.dryRun {
+			return nil, "", usageError{errors.New("--operator is missing, and so is RETRY_OPERATOR")}
+		}
+		sender, err := app.NewRedriver(c.cfg)
+		if err != nil {
+			return nil, "", err
+		}
+		defer func() { err = errors.Join(err, sender.Close()) }()
+		r := redrive.Redriver{
+			Store:   c.store,
+			Send:    sender.Send,
+			Now:     p.now,
+			Force:   o.force,
+			Timeout: redriveTimeout,
+			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
+		}
+		if o.wait {
+			set, err := policies("")
 			if err != nil {
-				return err
+				return nil, "", err
 			}
-			defer func() { err = errors.Join(err, sender.Close()) }()
-			if o.operator = cmp.Or(o.operator, cfg.Operator); o.operator == "" && !o.dryRun {
-				return usageError{errors.New("who orders it? Give --operator NAME, or set RETRY_OPERATOR")}
-			}
-			r := redrive.Redriver{
-				Store: store, Send: sender.Send, Now: now, Force: o.force, Timeout: redriveTimeout,
-				Order: redrive.Order{Justification: o.reason, DecidedBy: o.operator},
-			}
-			if o.wait {
-				known, err := knownPolicies(ctx, "")
-				if err != nil {
-					return err
-				}
-				r.Backoff = backoffBy(known)
-			}
-			if o.claim != "" {
-				return o.one(ctx, command, &r)
-			}
-			return o.many(ctx, command, &r)
-		})
-	}
-	return withJSON(command, "print one JSON object")
+			r.Backoff = backoffBy(set)
+		}
+		if o.claim != "" {
+			return o.one(c, &r)
+		}
+		return o.many(c, &r)
+	})
 }
 
-// backoffBy returns how long these policies have a stopped claim wait before its next try, with what its task or job had changed.
+// backoffBy returns how long these policies have a stopped claim wait before its next try, with what its task
+// had changed.
 func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
 	return func(c *redrive.Claim) (time.Duration, error) {
 		p, is := known.Get(c.Policy)
@@ -101,60 +98,48 @@ func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
 	}
 }
 
-// one sends one claim again, or prints what would be done.
-func (o *redriveFlags) one(ctx context.Context, command *cobra.Command, r *redrive.Redriver) error {
+// one sends one claim again, or tells what would be done.
+func (o *redriveFlags) one(c *call, r *redrive.Redriver) (any, string, error) {
 	act := r.One
 	if o.dryRun {
 		act = r.Look
 	}
-	c := act(ctx, o.claim)
-	switch {
-	case asJSON(command):
-		return errors.Join(printJSON(command, c), c.Err)
-	case c.Err != nil:
-		return c.Err
-	default:
-		return printText(command, report.RedriveText(&c))
+	claim := act(c.Context(), o.claim)
+	if claim.Err != nil {
+		return claim, "", claim.Err
 	}
+	return claim, report.RedriveText(&claim), nil
 }
 
-// many sends the chosen claims again: it lists them, asks, and prints what became of each.
-func (o *redriveFlags) many(ctx context.Context, command *cobra.Command, r *redrive.Redriver) error {
-	claims, err := r.Choose(ctx, *o.since, o.filter)
+// many sends the chosen claims again: it lists them, asks, and tells what became of each.
+func (o *redriveFlags) many(c *call, r *redrive.Redriver) (any, string, error) {
+	chosen, err := r.Choose(c.Context(), *o.since, o.filter)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	answer := report.Redrive{DryRun: o.dryRun, Selected: len(claims), Claims: claims}
-	show := func(s string) {
-		if !asJSON(command) {
-			_ = printText(command, s)
+	answer := report.Redrive{DryRun: o.dryRun, Selected: len(chosen), Claims: chosen}
+	if !c.json {
+		if err := c.say(answer.Preview(*o.since)); err != nil {
+			return nil, "", err
 		}
 	}
-	show(answer.Preview(*o.since))
+	var words string
 	if planned := answer.Count(redrive.Planned); !o.dryRun && planned > 0 {
-		when := "now"
-		if o.wait {
-			when = "after a wait"
-		}
-		question := fmt.Sprintf("Send %s again %s, at most %d a minute?", text.Count(planned, "claim"), when, o.rate)
-		if !o.yes && !confirm(ctx, command.InOrStdin(), command.ErrOrStderr(), question) {
-			return errors.New("nothing was sent")
+		question := fmt.Sprintf("Send %s again, at most %d a minute?", text.Count(planned, "claim"), o.rate)
+		if !o.yes && !confirm(c, question) {
+			return nil, "", errors.New("nothing was sent")
 		}
 		of := "of " + text.Count(planned, "claim") + " ordered"
-		r.All(ctx, claims, time.Minute/time.Duration(o.rate), func(n int) { progress(command.ErrOrStderr(), of, int64(n)) })
-		progress(command.ErrOrStderr(), "", 0)
-		show("\n" + answer.Results())
+		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(n int) { c.progress(int64(n), of) })
+		c.progress(0, "")
+		words = "\n" + answer.Results()
 	}
 	answer.Done = answer.Count(redrive.Done)
 	answer.NotDone = answer.Selected - answer.Done
-	show(answer.Summary())
-	if asJSON(command) {
-		err = printJSON(command, answer)
-	}
 	if !o.dryRun && answer.NotDone > 0 {
-		err = errors.Join(err, fmt.Errorf("%d of %s not sent again", answer.NotDone, text.Count(answer.Selected, "claim")))
+		err = fmt.Errorf("%d of %s not sent again", answer.NotDone, text.Count(answer.Selected, "claim"))
 	}
-	return err
+	return answer, words + answer.Summary(), err
 }
 
 // redriveFlags are the flags.
@@ -167,8 +152,8 @@ type redriveFlags struct {
 	dryRun, yes             bool
 }
 
-// redriveTimeout is how long the record of an order is waited for: a gateway that missed a notification looks for jobs again
-// after 10 s. A test shortens it.
+// redriveTimeout is how long the record of an order is waited for: a gateway that missed a notification looks
+// for jobs again after 10 s. A test shortens it.
 var redriveTimeout = 15 * time.Second
 
 func (o *redriveFlags) define(command *cobra.Command) {
@@ -182,38 +167,40 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule of the error, or the code it found")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
-	o.since = sinceFlag(command, "7d", "how far back to look")
+	o.since = agoFlag(flags, "since", "7d", "how far back to look")
 	flags.IntVar(&o.rate, "rate", 600, "orders a minute at most")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	command.MarkFlagsOneRequired("claim", "rule", "policy", "status")
-	for _, name := range []string{"rule", "policy", "status", "since", "rate", "yes"} { // those of several claims
+	for _, name := range []string{"rule", "policy", "status", "since", "rate", "yes"} { // of several claims
 		command.MarkFlagsMutuallyExclusive("claim", name)
 	}
 }
 
-// check returns all that is wrong with the values of the flags at once, and completes them. Reason and operator are kept for
-// years, and the process gets them; who ordered is kept as given, because audit must be able to name that user.
-func (o *redriveFlags) check(command *cobra.Command) error {
+// check returns all that is wrong with the values of the flags at once, and completes them. Reason and
+// operator are kept for years; who ordered as given, because audit must be able to name that user.
+func (o *redriveFlags) check(c *call) error {
 	var wrong faults
-	given := command.Flags().Changed
+	given := c.Flags().Changed
 	for _, name := range []string{"claim", "rule", "policy", "reason", "operator"} {
-		wrong.when(given(name) && strings.TrimSpace(command.Flag(name).Value.String()) == "", "--%s is empty", name)
+		wrong.when(given(name) && strings.TrimSpace(c.Flag(name).Value.String()) == "", "--%s is empty", name)
 	}
 	wrong.when(!given("reason") && !o.dryRun, "--reason is missing; say why, it is kept in the audit trail")
 	wrong.when(given("status") && !slices.Contains(redrive.Statuses(), o.filter.Status),
 		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", "))
 	wrong.when(o.rate < 1 || o.rate > 60_000, "--rate is %d; allowed: 1 to 60000", o.rate)
-	wrong.when(!given("claim") && !o.yes && !o.dryRun && !isTerminal(command.InOrStdin()),
+	wrong.when(!given("claim") && !o.yes && !o.dryRun && !isTerminal(c.InOrStdin()),
 		"there is no terminal to ask at: look at it with --dry-run, then give --yes")
-	n := utf8.RuneCountInString(o.reason)
-	wrong.when(n > contract.MaxJustification, "--reason has %d characters; allowed: %d", n, contract.MaxJustification)
-	n = utf8.RuneCountInString(o.operator)
-	wrong.when(n > contract.MaxDecidedBy, "--operator has %d characters; allowed: %d", n, contract.MaxDecidedBy)
-	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl), "--operator has a control character, such as a line break")
+	long := func(flag, value string, most int) {
+		n := utf8.RuneCountInString(value)
+		wrong.when(n > most, "--%s has %d characters; allowed: %d", flag, n, most)
+	}
+	long("reason", o.reason, contract.MaxJustification)
+	long("operator", o.operator, contract.MaxDecidedBy)
+	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl), "--operator has a control character")
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(command.ErrOrStderr(), "worker: the reason has words or numbers that may be about a person; it is kept as: %s", text.Line(kept))
+		complain(c.ErrOrStderr(), "worker: what may be about a person is taken out of the reason: %s", kept)
 	}
 	return errors.Join(wrong...)
 }

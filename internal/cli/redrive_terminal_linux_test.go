@@ -51,7 +51,7 @@ func TestBulkRedriveAsksForYes(t *testing.T) {
 		if n := len(h.messages()); n != want || (code == 0) != (want > 0) {
 			t.Errorf("%q: sent %d messages, want %d; exit code %d", said, n, want, code)
 		}
-		if !strings.HasPrefix(stdout, "STATUS") || !strings.Contains(stderr, "Send 2 claims again now, at most 600 a minute? Type yes: ") {
+		if !strings.HasPrefix(stdout, "STATUS") || !strings.Contains(stderr, "Send 2 claims again, at most 600 a minute? Type yes: ") {
 			t.Errorf("%q: asked %q, and listed %s", said, stderr, stdout)
 		}
 		if echo, err := bufio.NewReader(keyboard).ReadString('\n'); err != nil || strings.TrimSpace(echo) != said {

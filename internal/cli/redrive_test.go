@@ -23,6 +23,7 @@ import (
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // hospital is a store with its worker, and a gateway behind which processes wait for the message of a re-drive.
@@ -171,7 +172,7 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": nothing is known of it: no decision was asked for it"},
+		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": no decision was asked for it"},
 		{usedUp, 4, "worker: max_retries_exceeded: claim " + usedUp + ": its retries are over"},
 		{hopeless, 5, "may be billed twice"},
 		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": its input was rejected at 2026-01-12T08:07:00Z"},
@@ -182,9 +183,13 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 	} {
 		h.fails(t, test.code, test.want, ordered("--claim", test.claim)...)
 		// The dry run says the same, and so does JSON.
-		var one struct{ Result, Fault, Message string }
+		var one struct {
+			Result  string
+			Finding text.Finding
+		}
 		stdout, stderr := h.decodes(t, test.code, &one, ordered("--claim", test.claim, "--dry-run")...)
-		if one.Result != "refused" || !strings.Contains("worker: "+one.Fault+": claim "+test.claim+": "+one.Message, test.want) || strings.Contains(stderr, "--help") {
+		said := "worker: " + one.Finding.Check + ": " + one.Finding.OneLine()
+		if one.Result != "refused" || !strings.Contains(said, test.want) || strings.Contains(stderr, "--help") {
 			t.Errorf("%s: %s", test.claim, stdout)
 		}
 	}
@@ -229,7 +234,7 @@ func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 func TestAnOrderNeedsAnOperator(t *testing.T) {
 	h := openHospital(t)
 	order := []string{"redrive", "--claim", due, "--reason", orderedReason}
-	h.fails(t, 2, "who orders it? Give --operator NAME, or set RETRY_OPERATOR", order...)
+	h.fails(t, 2, "--operator is missing, and so is RETRY_OPERATOR", order...)
 	check.Same(t, 0, len(h.messages()), "messages sent")
 	h.must(t, append(order, "--dry-run")...)
 	h.settings = append(h.settings, "RETRY_OPERATOR=ana.lima")

@@ -7,50 +7,45 @@ import (
 	"hospital.example/analyze-retry/internal/app"
 )
 
-func newRun() *cobra.Command {
-	command := &cobra.Command{
+func (p *program) run() *cobra.Command {
+	return p.does(withCredentials(&cobra.Command{
 		Use:   "run",
 		Short: "Work the analyze-retry jobs until stopped (the default)",
 		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM, then
 finishes or releases the active ones; a second signal ends it at once. It waits
 for an absent broker. The log goes to standard output; /metrics, /healthz and
 /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
-		Args: noArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			cfg, err := loadAll(command)
-			if err != nil {
-				return err
-			}
-			log := app.NewLogger(cfg, command.OutOrStdout())
-			defer app.CaptureLibraryLogs(log)()
-			for _, warning := range cfg.Warnings {
-				log.Warn("config_warning", zap.String("warning", warning.OneLine()), zap.String("advice", warning.Advice))
-			}
-			a, err := bounded(command.Context(), func() (*app.App, error) {
-				return app.New(command.Context(), cfg, log, buildVersion().Version)
-			})
-			if err != nil {
-				return err
-			}
-			log.Info("worker_started",
-				zap.String("version", buildVersion().Version),
-				zap.String("workerName", cfg.WorkerName),
-				zap.Stringer("gateway", cfg.Address()),
-				zap.String("authentication", string(cfg.AuthStrategy())),
-				zap.String("tenant", cfg.Tenant),
-				zap.String("httpAddress", a.Addr()),
-				zap.Int("maxJobsActive", cfg.MaxJobsActive),
-				zap.Duration("jobTimeout", cfg.JobTimeout),
-				zap.Stringer("store", cfg.DatabaseURL),
-				zap.String("cluster", cfg.ClusterName),
-				zap.Stringer("jobTypes", cfg.JobTypes),
-				zap.Strings("policies", a.Policies()))
-			if err := a.Run(command.Context()); err != nil {
-				return err
-			}
-			log.Info("worker_stopped")
-			return nil
-		},
-	}
-	return withCredentials(command)
+	}), nothing, func(c *call) error {
+		cfg, err := app.LoadConfig(c.credentials())
+		if err != nil {
+			return err
+		}
+		log := app.NewLogger(cfg, c.OutOrStdout())
+		defer app.CaptureLibraryLogs(log)()
+		for _, w := range cfg.Warnings {
+			log.Warn("config_warning", zap.String("warning", w.OneLine()), zap.String("advice", w.Advice))
+		}
+		a, err := app.New(c.Context(), cfg, log, release())
+		if err != nil {
+			return err
+		}
+		log.Info("worker_started",
+			zap.String("version", release()),
+			zap.String("workerName", cfg.WorkerName),
+			zap.Stringer("gateway", cfg.Address()),
+			zap.String("authentication", string(cfg.AuthStrategy())),
+			zap.String("tenant", cfg.Tenant),
+			zap.String("httpAddress", a.Addr()),
+			zap.Int("maxJobsActive", cfg.MaxJobsActive),
+			zap.Duration("jobTimeout", cfg.JobTimeout),
+			zap.Stringer("store", cfg.DatabaseURL),
+			zap.String("cluster", cfg.ClusterName),
+			zap.Stringer("jobTypes", cfg.JobTypes),
+			zap.Strings("policies", a.Policies()))
+		if err := a.Run(c.Context()); err != nil {
+			return err
+		}
+		log.Info("worker_stopped")
+		return nil
+	})
 }

@@ -23,7 +23,7 @@ func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
 	stopped.Message = text
 	a := archived(t, keyed([]audit.Record{retried, stopped}))
 	for args, kept := range map[string]bool{
-		"audit export " + waiting: true, "history --json " + permanent: true, "events tail --since 1d": true,
+		"audit export " + waiting: true, "history --json " + permanent: true,
 		"history " + waiting: false, "history " + permanent: false, "claims": false, "audit verify --json": false,
 	} {
 		stdout := a.must(t, strings.Fields(args)...)
@@ -51,7 +51,7 @@ func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
 	write(t, good, "policies: [{name: own, extends: tiss, description: "+strconv.QuoteToASCII("text"+commanding)+"}]")
 	write(t, broken, "policies: [{name: "+strconv.QuoteToASCII("name"+commanding)+"}]")
 	for _, args := range [][]string{
-		{"policies", "--file", good, "own"},
+		{"policies", good},
 		{"policies", "lint", broken},
 		{"policies", "lint", named, "--json"},
 		{"explain", "--error", "TIMEOUT" + commanding},

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,15 +9,13 @@ import (
 	"hospital.example/analyze-retry/internal/simulate"
 )
 
-func newSimulate() *cobra.Command {
+func (p *program) simulate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate --outage SPAN",
 		Short: "Play a policy against an outage, with invented claims",
-		Long: `Invents claims that are submitted until the first outage is over, lets every try
-in an outage fail, and asks the policy for every decision. A SPAN is written
-90s, 5m, 24h or PT5M; 8h+2h begins 8 hours after the start and lasts 2.`,
+		Long: `Invents claims that are submitted until an outage is over, lets every try in the
+outage fail, and asks the policy for every decision.`,
 		Example: `  worker simulate --outage 12h --policy tiss --compare patient.yaml`,
-		Args:    noArgs,
 	}
 	var names []string // in the order of the flags
 	var s simulate.Scenario
@@ -29,38 +24,32 @@ in an outage fail, and asks the policy for every decision. A SPAN is written
 		names = append(names, name)
 		return nil
 	}
-	flags.Var(&notation{"NAME", "", add}, "policy", "policy NAME, or FILE[:NAME] (default "+defaultPolicy+")")
-	flags.Var(&notation{"NAME", "", add}, "compare", "one to compare with, as --policy; repeatable")
-	outageFlag(command, &s.Outages)
+	flags.Func("policy", policyUsage+" (default tiss)", add)
+	flags.Func("compare", "another `NAME`, to compare with; repeatable", add)
+	outage := outageFlag(flags, "how long the insurer is down")
 	flags.IntVar(&s.Claims, "claims", 10_000, "how many claims to invent")
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		if len(s.Outages) == 0 {
-			return usageError{errors.New("--outage is missing: say how long the insurer is down, such as --outage 3h")}
-		}
-		slices.SortFunc(s.Outages, func(a, b simulate.Outage) int { return cmp.Compare(a.Begin, b.Begin) })
+	_ = command.MarkFlagRequired("outage") // it is there
+	return p.answers(command, nothing, func(*call) (any, string, error) {
+		s.Outages = []simulate.Outage{{End: *outage}}
 		if err := s.Check(); err != nil {
-			return usageError{err}
+			return nil, "", usageError{err}
 		}
 		if !flags.Changed("policy") {
-			names = append([]string{defaultPolicy}, names...)
+			names = append([]string{"tiss"}, names...)
 		}
 		answer := report.SimulationOf(s)
 		for _, name := range names {
-			p, err := policyByName(command.Context(), name)
+			_, one, err := namedPolicy(name)
 			if err != nil {
-				return err
+				return nil, "", err
 			}
-			result, err := simulate.Run(p, s)
-			if err != nil && command.Context().Err() == nil {
-				err = usageError{fmt.Errorf("policy %s: %w", p.Name, err)}
-			}
+			result, err := simulate.Run(one, s)
 			if err != nil {
-				return err
+				return nil, "", usageError{fmt.Errorf("policy %s: %w", one.Name, err)}
 			}
 			answer.Add(name, result)
 		}
-		return printAnswer(command, answer, answer.Text())
-	}
-	return withJSON(command, "print one JSON object")
+		return answer, answer.Text(), nil
+	})
 }

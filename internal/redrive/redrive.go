@@ -1,8 +1,9 @@
-// Package redrive sends claims again now, by a person's order: it chooses and judges them, sends the orders at a rate, and
-// looks for the records that confirm them.
+// Package redrive sends claims again now, by a person's order: it chooses and judges them, sends the orders
+// at a rate, and looks for the records that confirm them.
 package redrive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +15,14 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const (
 	// confirmEvery is how often the store is asked for the record of an order.
 	confirmEvery = 100 * time.Millisecond
-	// maxUnconfirmed is how many orders may wait for their record at a time. A worker that does not keep up slows the
-	// sending down.
+	// maxUnconfirmed is how many orders may wait for their record at a time. A worker that does not keep up
+	// slows the sending down.
 	maxUnconfirmed = 50
 )
 
@@ -28,11 +30,12 @@ const (
 type Order struct {
 	// ID is the order's own, a UUID, by which its record is found in the audit trail.
 	ID string `json:"redriveId"`
-	// Justification says why, DecidedBy who ordered it. Both become process variables, so that they hold no personal data.
+	// Justification says why, DecidedBy who ordered it. Both become process variables, so that they hold no
+	// personal data.
 	Justification string `json:"justification"`
 	DecidedBy     string `json:"decidedBy"`
-	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601, and RetryCount the retry that
-	// this is. They are absent where it sends the claim at once, in a new round.
+	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601, and RetryCount
+	// the retry that this is. They are absent where it sends the claim at once, in a new round.
 	RedriveWait string `json:"redriveWait,omitempty"`
 	RetryCount  int    `json:"retryCount,omitempty"`
 }
@@ -47,7 +50,8 @@ type Redriver struct {
 	Order Order
 	// Force sends claims whose retries are used up or whose error is permanent.
 	Force bool
-	// Backoff returns how long the policy has a stopped claim wait before its next try. It is nil where claims are sent at once.
+	// Backoff returns how long the policy has a stopped claim wait before its next try. It is nil where
+	// claims are sent at once.
 	Backoff func(c *Claim) (time.Duration, error)
 	// Timeout is how long the record of an order is waited for.
 	Timeout time.Duration
@@ -80,17 +84,24 @@ type Claim struct {
 	// Recorded is the kind of the record that confirms it, RecordedAt its time.
 	Recorded   audit.Kind `json:"recorded,omitempty"`
 	RecordedAt time.Time  `json:"recordedAt,omitzero"`
-	// Fault and Message say why the claim was not sent again, and Err both in one; absent where it was.
-	Fault   Fault  `json:"fault,omitempty"`
-	Message string `json:"message,omitempty"`
-	Err     error  `json:"-"`
+	// Finding says why the claim is not sent again, nil where it is; its check is a [Fault], or else the
+	// result. Err is the same as an error, which wraps the fault.
+	Finding *text.Finding `json:"finding,omitempty"`
+	Err     error         `json:"-"`
 }
 
-// ends sets what became of a claim that is not sent again, and why. There is no fault where it was not the claim's.
+// ends sets what became of a claim that is not sent again, and why. There is no fault where it was not the
+// claim's.
 func (c *Claim) ends(result Result, fault Fault, why error) {
-	c.Result, c.Fault, c.Message, c.Err = result, fault, why.Error(), why
+	c.Result, c.Err = result, why
+	c.Finding = &text.Finding{
+		Severity: text.Error,
+		Check:    cmp.Or(string(fault), string(result)),
+		Subject:  "claim " + c.ClaimID,
+		What:     why.Error(),
+	}
 	if fault != "" {
-		c.Err = fmt.Errorf("%w: claim %s: %w", fault, c.ClaimID, why)
+		c.Err = fmt.Errorf("%w: %s: %w", fault, c.Finding.Subject, why)
 	}
 }
 
@@ -107,7 +118,8 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 		order.RedriveWait, order.RetryCount = c.Wait, c.RetryCount+1
 	}
 	if err := r.Send(ctx, claimID, order); err != nil {
-		c.ends(Failed, "", fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
+		c.ends(Failed, "", fmt.Errorf("%w; whether the order came through is not known: "+
+			"worker history shows it later", err))
 		return c
 	}
 	record, err := r.confirmation(ctx, claimID, order.ID)
@@ -116,18 +128,20 @@ func (r *Redriver) One(ctx context.Context, claimID string) Claim {
 		c.ends(Failed, "", err)
 	case record == nil:
 		c.ends(Unconfirmed, InvalidRetryState, errors.New(
-			"no record of the order came in time. No process waited for it, its instance is suspended (since 8.10), or no worker "+
-				"is there to record it: worker history reports whether one came later; look there before you order it once more"))
+			"no record of the order came in time. No process waited for it, its instance is suspended "+
+				"(since 8.10), or no worker is there to record it: its history shows whether one came later"))
 	default:
 		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
 		if c.Wait != "" && record.Kind != audit.KindRedriven {
-			c.ends(Failed, "", errors.New("it was sent again at once, in a new round: its process does not know redriveWait (docs/model.md)"))
+			c.ends(Failed, "", errors.New("it was sent again at once, in a new round: "+
+				"its process does not know redriveWait (docs/model.md)"))
 		}
 	}
 	return c
 }
 
-// confirmation waits for the record that bears the order's ID. It returns nil where that does not come in time.
+// confirmation waits for the record that bears the order's ID. It returns nil where that does not come in
+// time.
 func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
@@ -151,13 +165,13 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 	}
 }
 
-// All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and with the first
-// failure of the store or the gateway; the claims that are left are not tried. After each order it calls progress with
-// how many were given.
+// All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and
+// with the first failure of the store or the gateway; the claims that are left are not tried. After each order
+// it calls progress with their number so far.
 func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(given int)) {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)
-	given, next := 0, time.After(0)
+	next, given := time.After(0), 0
 	for i := range chosen {
 		c := &chosen[i]
 		if c.Result != Planned {

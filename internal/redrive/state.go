@@ -14,7 +14,8 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 )
 
-// Fault is a reason for which a claim is not sent again, and an error that [Claim.Err] wraps. The names are stable.
+// Fault is a reason for which a claim is not sent again, and an error that [Claim.Err] wraps. The names are
+// stable.
 type Fault string
 
 // The faults.
@@ -94,7 +95,7 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 
 // gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
 var gone = map[audit.Kind]string{
-	audit.KindRejected:    "its input was rejected%s: correct it and resolve the incident, the claim then goes on by itself",
+	audit.KindRejected:    "its input was rejected%s: correct it and resolve the incident, then it goes on",
 	audit.KindRedriven:    "it is on its way already: sent again%s",
 	audit.KindResubmitted: "it is on its way already: sent again%s",
 	audit.KindSubmitted:   "the insurer accepted it%s: sent again it would be billed twice",
@@ -106,7 +107,7 @@ var gone = map[audit.Kind]string{
 func (r *Redriver) judge(c *Claim) (Fault, error) {
 	switch {
 	case c.Last == nil:
-		return JobNotFound, errors.New("nothing is known of it: no decision was asked for it, or its retention is over")
+		return JobNotFound, errors.New("no decision was asked for it, or its retention is over")
 	case !c.Kind.IsDecision():
 		recorded := " at " + c.Last.At.UTC().Format(time.RFC3339)
 		if c.DecidedBy != "" {
@@ -114,15 +115,17 @@ func (r *Redriver) judge(c *Claim) (Fault, error) {
 		}
 		return InvalidRetryState, fmt.Errorf(gone[c.Kind], recorded)
 	case c.Kind == audit.KindExhausted && !r.Force:
-		return MaxRetriesExceeded, fmt.Errorf("its retries are over (%s); --force sends it all the same", c.Facts.RetryReason)
+		return MaxRetriesExceeded, fmt.Errorf("its retries are over (%s); --force sends it all the same",
+			c.Facts.RetryReason)
 	case c.Kind == audit.KindPermanent && !r.Force:
-		return InvalidRetryState, fmt.Errorf("its error is permanent (%s): wrong data fails again, "+
-			"and a duplicate may be billed twice; see that it is corrected, then --force sends it again", c.Facts.RetryReason)
+		return InvalidRetryState, fmt.Errorf("its error is permanent (%s): wrong data fails again, and a "+
+			"duplicate may be billed twice; see that it is corrected, then --force sends it again",
+			c.Facts.RetryReason)
 	case r.Backoff == nil:
 		return "", nil
 	case c.Kind == audit.KindRetry:
-		return InvalidRetryState, fmt.Errorf("it is not stopped: its next retry is due %s by the policy already; "+
-			"without --wait it is sent at once", c.NextRetryTime.UTC().Format(time.RFC3339))
+		return InvalidRetryState, fmt.Errorf("it is not stopped: its next retry is due %s by the policy "+
+			"already; without --wait it is sent at once", c.NextRetryTime.UTC().Format(time.RFC3339))
 	}
 	wait, err := r.Backoff(c)
 	if err == nil {

@@ -11,10 +11,10 @@ import (
 
 // RedriveText says what became of a claim, or would, and why.
 func RedriveText(c *redrive.Claim) string {
-	became := c.Message
+	var became string
 	switch {
-	case c.Fault != "":
-		became = string(c.Fault) + ": " + became
+	case c.Finding != nil:
+		became = c.Finding.Check + ": " + c.Finding.What
 	case c.Result == redrive.Done:
 		became = fmt.Sprintf("%s at %s", c.Recorded, text.Time(c.RecordedAt))
 	case c.Result == redrive.Planned:
@@ -53,10 +53,12 @@ func (r *Redrive) Preview(since time.Duration) string {
 	check := 0
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		if c.Fault == "" && c.Advice != "" {
+		send := cmp.Or(c.Advice, "yes")
+		if c.Finding != nil {
+			send = c.Finding.Check
+		} else if c.Advice != "" {
 			check++
 		}
-		send := cmp.Or(string(c.Fault), c.Advice, "yes")
 		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, send, c.ClaimID})
 	}
 	s := text.Table("", rows)

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/events"
 )
 
 // The systems of the five seed documents, each shown working by the tests of its number: go test ./test/e2e -run
@@ -85,16 +88,23 @@ func (c *claim) deadLetter(person, group string) *userTask {
 // discarded is a person's decision to give up.
 var discarded = vars{"manualDecision": "ABANDON", "justification": "sem uso", "decidedBy": "ana.lima"}
 
-// hasAnEvent fails the test where the worker has no event of this type for the claim, with these words.
+// hasAnEvent fails the test where the trail has no event of this type for the claim, with these words.
 func (o *office) hasAnEvent(claimID, kind string, words ...string) {
 	o.Helper()
-	code, text := o.says("events", "tail", "--since", "9999d")
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, claimID) && strings.Contains(line, kind) && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+	store, err := sqlite.OpenReadOnly(o.Context(), strings.TrimPrefix(o.store, "RETRY_DATABASE_URL=sqlite://"), nil)
+	o.must(err)
+	defer store.Close()
+	_, records, err := store.Claim(o.Context(), claimID)
+	o.must(err)
+	for i := range records {
+		event, err := events.FromRecord(&records[i])
+		o.must(err)
+		lacks := func(word string) bool { return !strings.Contains(string(event.JSON), word) }
+		if event.Type == kind && !slices.ContainsFunc(words, lacks) {
 			return
 		}
 	}
-	o.Errorf("exit code %d, the events of %s lack a %s with %q:\n%s", code, claimID, kind, words, text)
+	o.Errorf("none of %d records of %s is a %s with %q", len(records), claimID, kind, words)
 }
 
 // example puts models of the examples on the broker, with the forms that they link.

@@ -91,7 +91,7 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	// Kubernetes can check runAsNonRoot by a number only.
 	check.Same(t, fmt.Sprintf("%d:%d", user, user), c.Docker.Config.User, "user")
 	check.Same(t, map[string]struct{}{"/data": {}}, c.Docker.Config.Volumes, "volumes")
-	check.Same(t, []string{"CMD", "/worker", "ready"}, c.Docker.Config.Healthcheck.Test, "health check")
+	check.Same(t, []string{"CMD", "/worker", "doctor", "--ready"}, c.Docker.Config.Healthcheck.Test, "health check")
 
 	broker, err := suite.StartBroker(t.Context(), cluster.Options{}, "../e2e/testdata/one-task.bpmn")
 	check.Must(t, err)

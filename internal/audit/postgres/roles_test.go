@@ -41,7 +41,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 			return err
 		},
 	} {
-		if err := openIt(); err == nil || !strings.Contains(err.Error(), "run `worker migrate` as the owner") {
+		if err := openIt(); err == nil || !strings.Contains(err.Error(), "run `worker audit migrate` as the owner") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
 func TestMigrateGrantsRightsToALaterRole(t *testing.T) {
 	d := newDatabase(t)
 	mustSQL(t, d.super, "REVOKE ALL ON ALL TABLES IN SCHEMA analyze_retry FROM analyze_retry_app", "REVOKE ALL ON SCHEMA analyze_retry FROM analyze_retry_app")
-	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t)); err == nil || !strings.Contains(err.Error(), "worker migrate") {
+	if _, err := postgres.Open(t.Context(), d.app, audittest.Secret(t)); err == nil || !strings.Contains(err.Error(), "worker audit migrate") {
 		t.Errorf("opened without rights: %v", err)
 	}
 	check.Must(t, postgres.Migrate(t.Context(), d.owner))

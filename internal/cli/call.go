@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/text"
+)
+
+// program makes the commands.
+type program struct {
+	now func() time.Time
+	// begun is whether the command has begun: what fails before is a mistake in the command line.
+	begun bool
+}
+
+// call is one run of a command.
+type call struct {
+	*cobra.Command
+
+	args []string
+	json bool
+	// cfg and store are there where the command needs them. The store takes questions only.
+	cfg   config.Config
+	store audit.Store
+}
+
+// needs is what a command needs before it begins.
+type needs int
+
+const (
+	nothing needs = iota
+	settings
+	aStore
+)
+
+// does makes a command of what it does. A command without Args takes none.
+func (p *program) does(command *cobra.Command, needed needs, do func(*call) error) *cobra.Command {
+	if command.Args == nil {
+		command.Args = cobra.NoArgs
+	}
+	command.RunE = func(command *cobra.Command, args []string) (err error) {
+		p.begun = true
+		c := &call{Command: command, args: args}
+		if needed >= settings {
+			if c.cfg, err = config.Load(c.credentials()); err != nil {
+				return err
+			}
+		}
+		if needed >= aStore {
+			if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, c.store.Close()) }()
+		}
+		return do(c)
+	}
+	return command
+}
+
+// answerer gives the answer of a command: a value, which --json prints, and the text of it for people. Where
+// there is an error too, the answer is printed all the same.
+type answerer func(*call) (value any, words string, err error)
+
+// answers makes a command of its answer.
+func (p *program) answers(command *cobra.Command, needed needs, answer answerer) *cobra.Command {
+	asJSON := command.Flags().Bool("json", false, "print JSON")
+	return p.does(command, needed, func(c *call) error {
+		c.json = *asJSON
+		value, words, err := answer(c)
+		if value != nil && c.json {
+			var wrong error
+			words, wrong = toJSON(value, "  ")
+			err = cmp.Or(wrong, err)
+		}
+		return cmp.Or(c.say(words), err)
+	})
+}
+
+// forPeople makes a command of an answer from the store, whose text is in the language of --lang, else of
+// RETRY_LANG, else of the locale, with its times in the zone of --tz, else of RETRY_TZ.
+func (p *program) forPeople(
+	command *cobra.Command, answer func(*call, *text.Printer) (value any, words string, err error),
+) *cobra.Command {
+	var given config.People
+	flags := command.Flags()
+	flags.Func("lang", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)", given.Lang.Decode)
+	flags.Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", given.TZ.Decode)
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
+		people, err := config.ForPeople()
+		if err != nil {
+			return nil, "", err
+		}
+		language, zone := cmp.Or(given.Lang, people.Lang), cmp.Or(given.TZ, people.TZ)
+		return answer(c, text.NewPrinter(language, zone.Location))
+	})
+}
+
+// group is a command that only holds others.
+func (p *program) group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{Use: use, Short: short}
+	command.AddCommand(commands...)
+	return p.does(command, nothing, func(c *call) error { return c.Help() })
+}
+
+// say prints a text. What stands in it may come from an insurer, a model or a file: it cannot command the
+// terminal.
+func (c *call) say(words string) error {
+	_, err := fmt.Fprint(c.OutOrStdout(), text.Harmless(words))
+	return err
+}
+
+// toJSON returns a value as JSON, texts as they are, with a line break at its end.
+func toJSON(value any, indent string) (string, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetIndent("", indent)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return string(text.HarmlessJSON(b.Bytes())), err
+}
+
+// withCredentials adds the flag --credentials to a command that connects to the cluster.
+func withCredentials(command *cobra.Command) *cobra.Command {
+	command.Flags().String(config.CredentialsFlag, "", "`FILE` with the cluster's credentials, as downloaded")
+	return command
+}
+
+// credentials returns the file of --credentials, empty for none.
+func (c *call) credentials() string {
+	path, _ := c.Flags().GetString(config.CredentialsFlag) // a command that does not connect has no such flag
+	return path
+}
+
+// claim reads what is known of the claim that is named. It is an error if there are no records.
+func (c *call) claim() (*audit.State, []audit.Record, error) {
+	state, records, err := c.store.Claim(c.Context(), c.args[0])
+	if err == nil && len(records) == 0 {
+		err = fmt.Errorf("nothing is known of %q in %s: no decision was asked for it, or its retention is "+
+			"over", c.args[0], c.cfg.DatabaseURL)
+	}
+	return &state, records, err
+}
