@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -89,7 +89,7 @@ func (y *try) follows() string {
 	d := y.decision
 	wait := time.Duration(d.BackoffMinutes) * time.Minute
 	if iso := d.RetryDecision.BackoffDuration; iso != "" {
-		wait, _ = contract.ParseISODuration(iso) // the worker's own
+		wait, _ = retry.ParseDuration(iso) // the worker's own
 	}
 	switch {
 	case y.code != "" || wait <= 0:

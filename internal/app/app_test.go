@@ -198,8 +198,8 @@ func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
 	for setting, want := range map[string]string{
 		"RETRY_JOB_TYPES=email-retry=nope":  "RETRY_JOB_TYPES: there is no policy nope: known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss",
 		"RETRY_JOB_TYPES=analyze-retry=tis": "RETRY_JOB_TYPES: there is no policy tis: did you mean tiss?",
-		"RETRY_BASE_BACKOFF_MINUTES=300": numbers + "max is 4h but must not be less than base, 5h\n" +
-			numbers + "max is 4h but must not be less than min, 5h",
+		"RETRY_BASE_BACKOFF_MINUTES=300": numbers +
+			"max is 4h but must be from 5h, the longer of min and base, to 8784h",
 		"RETRY_EVENTS_URL=redis://h":          "RETRY_EVENTS_URL: must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host",
 		"ZEEBE_CA_CERTIFICATE_PATH=/none.pem": "ZEEBE_CA_CERTIFICATE_PATH: stat /none.pem: no such file or directory",
 		"CAMUNDA_BASIC_AUTH_USERNAME=demo":    "ZEEBE_ADDRESS: credentials would go in plaintext to zeebe:8080",

@@ -135,8 +135,10 @@ type Record struct {
 }
 
 // KindOf returns the kind of the record of a decision.
-func KindOf(o retry.Outcome) Kind {
-	return [...]Kind{retry.OutcomeRetry: KindRetry, retry.OutcomeExhausted: KindExhausted, retry.OutcomePermanent: KindPermanent}[o]
+func KindOf(o retry.Outcome) Kind { return kinds[o] }
+
+var kinds = map[retry.Outcome]Kind{
+	retry.OutcomeRetry: KindRetry, retry.OutcomeExhausted: KindExhausted, retry.OutcomePermanent: KindPermanent,
 }
 
 // Facts returns what the record says beyond its columns. It fails only where the stored bytes are not what this worker

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
@@ -58,7 +59,9 @@ func (q *explainFlags) read(by *retry.Policy) error {
 	var ok bool
 	q.RetryUntil, ok = retry.ParseRetryUntil(q.retryUntil, by.Zone)
 	wrong.when(q.retryUntil != "" && !ok, "--retry-until is %q but must be %s", q.retryUntil, retry.RuleTime)
-	q.RetryAfter, q.Ignored.RetryAfter = retry.ParseRetryAfter(q.retryAfter, by.Zone)
+	if q.RetryAfter, ok = retry.ParseRetryAfter(q.retryAfter, by.Zone); !ok { // ignored as the worker does
+		q.Ignored = []string{contract.RetryAfter}
+	}
 	alone := (q.ClaimID == "") != (q.ProcessInstanceKey == 0)
 	wrong.when(alone, "--claim and --process-instance go together")
 	flags := map[string]string{

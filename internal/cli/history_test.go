@@ -112,7 +112,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"stop: BPMN error MAX_RETRIES_EXCEEDED",
 		}},
 		{"tiss", `"submissionError":"RATE_LIMIT","retryAfter":"soon","lastSubmissionTime":[2026]`, "", []string{
-			"5 min, with jitter 6 min, bounded by the policy's min (ignored: lastSubmissionTime is neither a text nor a number, retryAfter has no known form)",
+			"5 min, with jitter 6 min, bounded by the policy's min (ignored: lastSubmissionTime, retryAfter)",
 			"try again, retry 1 of 5", "for 2026-01-12T09:06:00Z",
 		}},
 		{"tiss", `"submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"`, "", []string{

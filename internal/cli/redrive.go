@@ -82,11 +82,8 @@ func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
 				"set RETRY_POLICIES_FILE as for the worker, or send it without --wait", c.Policy)
 		}
 		if overrides := c.Facts.RetryDecision.Overrides; overrides != nil {
-			o, err := overrides.Rule()
-			if err != nil {
-				return 0, err
-			}
-			if p, err = p.With(o); err != nil {
+			var err error
+			if p, err = p.With(*overrides); err != nil {
 				return 0, fmt.Errorf("its policy does not take its overrides any more: %w", err)
 			}
 		}

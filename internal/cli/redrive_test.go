@@ -20,6 +20,7 @@ import (
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/redrive"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -56,23 +57,23 @@ const (
 
 func yesterday() []audit.Record {
 	const transient, unknown = "TRANSIENT", "UNKNOWN"
-	retry := audit.KindRetry
+	again := audit.KindRetry
 	all := []audit.Record{
-		decided{retry, givenUp, "2026-01-11T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
+		decided{again, givenUp, "2026-01-11T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
 		ended{audit.KindAbandoned, givenUp, "2026-01-11T09:00:00Z", 1, 1, "2026-01-11T08:00:00Z"}.record(),
 		decided{audit.KindExhausted, resubmitted, "2026-01-11T08:00:00Z", "504", transient, "504", 5, 0, 0}.record(),
 		ended{audit.KindResubmitted, resubmitted, "2026-01-11T09:00:00Z", 6, 5, "2026-01-11T03:00:00Z"}.record(),
 		advised(decided{audit.KindExhausted, usedUp, "2026-01-11T10:00:00Z", "504", transient, "504", 5, 0, 0}.record()),
 		decided{audit.KindPermanent, hopeless, "2026-01-11T11:00:00Z", "DUPLICATE_CLAIM", "PERMANENT", "DUPLICATE_CLAIM", 0, 0, 0}.record(),
-		decided{retry, late, "2026-01-12T08:40:00Z", "erro 77", unknown, "", 2, 20, 20}.record(),
-		decided{retry, openIncident, "2026-01-12T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
+		decided{again, late, "2026-01-12T08:40:00Z", "erro 77", unknown, "", 2, 20, 20}.record(),
+		decided{again, openIncident, "2026-01-12T08:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
 		rejected(openIncident, "2026-01-12T08:07:00Z"),
-		decided{retry, acceptedNow, "2026-01-12T09:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
+		decided{again, acceptedNow, "2026-01-12T09:00:00Z", "TIMEOUT", transient, "TIMEOUT", 0, 5, 6}.record(),
 		ended{audit.KindSubmitted, acceptedNow, "2026-01-12T09:07:00Z", 2, 1, "2026-01-12T09:00:00Z"}.record(),
-		decided{retry, redrivenNow, "2026-01-12T09:30:00Z", "TIMEOUT", transient, "TIMEOUT", 3, 40, 40}.record(),
+		decided{again, redrivenNow, "2026-01-12T09:30:00Z", "TIMEOUT", transient, "TIMEOUT", 3, 40, 40}.record(),
 		ended{audit.KindRedriven, redrivenNow, "2026-01-12T09:59:00Z", 1, 1, "2026-01-12T09:30:00Z"}.record(),
-		decided{retry, later, "2026-01-12T09:40:00Z", "erro 78", unknown, "", 3, 40, 40}.record(),
-		decided{retry, due, "2026-01-12T09:55:00.5Z", "TIMEOUT", transient, "TIMEOUT", 1, 10, 12}.record(),
+		decided{again, later, "2026-01-12T09:40:00Z", "erro 78", unknown, "", 3, 40, 40}.record(),
+		decided{again, due, "2026-01-12T09:55:00.5Z", "TIMEOUT", transient, "TIMEOUT", 1, 10, 12}.record(),
 	}
 	return keyed(all)
 }
@@ -205,8 +206,8 @@ func TestWaitKeepsTheScheduleAndTheCount(t *testing.T) {
 	h.decodes(t, 0, &done, ordered("--claim", usedUp, "--force", "--wait")...)
 	check.Same(t, "planned done", planned.Result+" "+done.Result, "results")
 	check.Same(t, planned.Wait, done.Wait, "the wait of the dry run and of the order")
-	wait, err := contract.ParseISODuration(done.Wait)
-	if shortest, longest := policy.BuiltIn("tiss").Band(5); err != nil || wait < shortest || wait > longest {
+	wait, err := retry.ParseDuration(done.Wait)
+	if shortest, longest, _ := policy.BuiltIn("tiss").Band(5); err != nil || wait < shortest || wait > longest {
 		t.Errorf("it waits %s (%v), want %v to %v", done.Wait, err, shortest, longest)
 	}
 	check.Contains(t, h.messages()[0].Variables, `"redriveWait":"`+done.Wait+`","retryCount":6}`)

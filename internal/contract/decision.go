@@ -2,10 +2,7 @@ package contract
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -42,12 +39,12 @@ type Explanation struct {
 	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
 	BackoffDuration   string `json:"backoffDuration,omitempty"`
 	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
-	Bounds      []string `json:"bounds,omitempty"`
-	RetriesLeft int      `json:"retriesLeft"`
+	Bounds      []retry.Bound `json:"bounds,omitempty"`
+	RetriesLeft int           `json:"retriesLeft"`
 	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty otherwise.
 	CountFrom retry.CountFrom `json:"countFrom,omitempty"`
 	// Hint is what the other side asked for, also where another step settled the decision.
-	Hint *Hint `json:"hint,omitempty"`
+	Hint *retry.Hint `json:"hint,omitempty"`
 	// Deadline is the time after which no try is made.
 	Deadline *time.Time `json:"deadline,omitempty"`
 	// Advice is what to do before the claim is sent again.
@@ -55,24 +52,9 @@ type Explanation struct {
 	// SecondsSinceLastSubmission is negative where the submitting system's clock ran ahead.
 	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
 	// Overrides are the numbers of the policy that the task or the job had changed.
-	Overrides *Overrides `json:"overrides,omitempty"`
+	Overrides *retry.Overrides `json:"overrides,omitempty"`
 	// Ignored are the job's variables that could not be read.
-	Ignored []retry.IgnoredVariable `json:"ignored,omitempty"`
-}
-
-// Hint is when the other side asked to be tried again: After a duration, or not before Until.
-type Hint struct {
-	Source retry.HintSource `json:"source"`
-	After  string           `json:"after,omitempty"`
-	Until  *time.Time       `json:"until,omitempty"`
-}
-
-// Overrides are numbers of a policy that were changed for one job; what was not changed is nil or empty.
-type Overrides struct {
-	MaxRetries *int   `json:"maxRetries,omitempty"`
-	Base       string `json:"base,omitempty"`
-	Max        string `json:"max,omitempty"`
-	Deadline   string `json:"deadline,omitempty"`
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // Of returns a decision of the rule as jobs of this type get it, its reason in a language.
@@ -99,19 +81,14 @@ func Explain(d *retry.Decision) Explanation {
 	x := Explanation{
 		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code, MatchedMeaning: d.Error.Means,
 		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
-		Bounds: d.Bounds.Names(), RetriesLeft: max(d.MaxRetries-d.RetryCount, 0), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
-		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second), Ignored: d.Ignored.All(),
+		Bounds: d.Bounds, RetriesLeft: max(d.MaxRetries-d.RetryCount, 0), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
+		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second), Ignored: d.Ignored,
 	}
-	if h := d.Hint; h != (retry.Hint{}) {
-		x.Hint = &Hint{Source: h.Source}
-		if h.Until.IsZero() {
-			x.Hint.After = ISODuration(h.After)
-		} else {
-			x.Hint.Until = present(h.Until.UTC().Truncate(time.Second))
-		}
+	if d.Hint != (retry.Hint{}) {
+		x.Hint = &d.Hint
 	}
-	if o := d.Overrides; !o.None() {
-		x.Overrides = &Overrides{o.MaxRetries, changed(o.Base), changed(o.Max), changed(o.Deadline)}
+	if d.Overrides != (retry.Overrides{}) {
+		x.Overrides = &d.Overrides
 	}
 	return x
 }
@@ -124,42 +101,8 @@ func present(t time.Time) *time.Time {
 	return &t
 }
 
-func changed(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return ISODuration(d)
-}
-
-// ISODuration writes a duration as ISO 8601 does and a timer event reads it: whole minutes as minutes (PT43M), others in
-// seconds (PT0.75S). d is not negative and in whole milliseconds.
-func ISODuration(d time.Duration) string {
-	b := append(make([]byte, 0, 16), "PT"...)
-	if d%time.Minute == 0 {
-		return string(append(strconv.AppendInt(b, int64(d/time.Minute), 10), 'M'))
-	}
-	return string(append(strconv.AppendFloat(b, float64(d.Milliseconds())/1000, 'f', -1, 64), 'S'))
-}
-
-// ParseISODuration reads what [ISODuration] writes; empty is 0.
-func ParseISODuration(s string) (time.Duration, error) {
-	if s == "" {
-		return 0, nil
-	}
-	d, err := retry.ParseDuration(s)
-	if err != nil || !strings.HasPrefix(s, "PT") {
-		return 0, fmt.Errorf("%q is not a duration such as PT5M or PT0.75S", s)
-	}
-	return d, nil
-}
-
-// Rule returns the overrides as the rule has them.
-func (o *Overrides) Rule() (retry.Overrides, error) {
-	base, baseErr := ParseISODuration(o.Base)
-	longest, maxErr := ParseISODuration(o.Max)
-	deadline, deadlineErr := ParseISODuration(o.Deadline)
-	return retry.Overrides{MaxRetries: o.MaxRetries, Base: base, Max: longest, Deadline: deadline}, errors.Join(baseErr, maxErr, deadlineErr)
-}
+// ISODuration writes a duration as [retry.ISODuration] does.
+func ISODuration(d time.Duration) string { return retry.ISODuration(d).String() }
 
 // Detail is what a record of the audit trail keeps in addition to its columns and the answer. What a kind of record does not
 // know is zero and left out.

@@ -148,7 +148,7 @@ func TestEventOfARealDecisionFitsItsSchema(t *testing.T) {
 	deadline := eventstest.Began.Add(time.Minute)
 	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} { // the older one stores most in the detail
 		for _, request := range []retry.Request{
-			{ClaimID: "CLM-1-1", SubmissionError: "503", RetryAfter: retry.Hint{Source: retry.HintVariable, After: 20 * time.Minute}},
+			{ClaimID: "CLM-1-1", SubmissionError: "503", RetryAfter: retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(20 * time.Minute)}},
 			{ClaimID: "CLM-1-1", SubmissionError: "503", RetryUntil: deadline},
 			{ClaimID: "CLM-1-1", SubmissionError: "DUPLICATE_CLAIM"},
 		} {

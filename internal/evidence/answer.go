@@ -95,7 +95,7 @@ func (t *Text) settle() {
 	for i := range t.answers {
 		a := &t.answers[i]
 		for j := range t.Pieces {
-			if row := t.Row(&t.Pieces[j]); row != nil && row.Class == transient && a.has(&t.Pieces[j]) {
+			if t.Row(&t.Pieces[j]).Class == transient && a.has(&t.Pieces[j]) {
 				a.away = true
 				break
 			}

@@ -1,14 +1,18 @@
 package evidence
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Words returns what the text has of some kinds, each piece once and in the words of its table: "glosa 1011, IDENTIFICAÇÃO DO
-// BENEFICIÁRIO NÃO CONSISTENTE", "HTTP 503, Service Unavailable". None of it is a piece of the text.
-func (t *Text) Words(kinds Kinds) (words []string) {
+// Words returns what the text has of some kinds, of all where none is given, each piece once and in the words
+// of its table: "glosa 1011, IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE", "HTTP 503, Service Unavailable".
+// None of it is a piece of the text.
+func (t *Text) Words(kinds ...Kind) (words []string) {
 	seen := map[string]bool{}
 	for i := range t.Pieces {
 		w := t.pieceWords(&t.Pieces[i])
-		if kinds&(1<<t.Pieces[i].Kind) != 0 && !seen[w] && !t.isPart(i) {
+		if (kinds == nil || slices.Contains(kinds, t.Pieces[i].Kind)) && !seen[w] && !t.isPart(i) {
 			seen[w] = true
 			words = append(words, w)
 		}
@@ -16,7 +20,8 @@ func (t *Text) Words(kinds Kinds) (words []string) {
 	return words
 }
 
-// isPart reports whether a term or an exception is a part of another one with the same sign, or stands there again.
+// isPart reports whether a term or an exception is a part of another one with the same sign, or stands there
+// again.
 func (t *Text) isPart(i int) bool {
 	p := &t.Pieces[i]
 	for j := range t.Pieces {
@@ -28,12 +33,6 @@ func (t *Text) isPart(i int) bool {
 	}
 	return false
 }
-
-// Kinds is a set of kinds, each a bit.
-type Kinds uint16
-
-// AllKinds is every kind.
-const AllKinds Kinds = 1<<len(kindNames) - 1
 
 var kindNames = [...]string{Glosa: "glosa ", HTTP: "HTTP ", SMTP: "SMTP ", Enhanced: "SMTP ", SOAPFault: "SOAP fault ", Exception: "exception ", Term: ""}
 
@@ -58,4 +57,17 @@ func (t *Text) pieceWords(p *Piece) string {
 		w.WriteString(", in the insurer's answer")
 	}
 	return w.String()
+}
+
+// describe returns what a piece is, in the words of its table.
+func (t *Text) describe(p *Piece) Found {
+	row := t.Row(p)
+	switch {
+	case row.Code != "":
+		return Found{Code: row.Code, Means: row.Term}
+	case p.Kind == Exception:
+		return Found{Code: strings.Join(nameParts(row.Term), ".")}
+	default:
+		return Found{Code: row.Term}
+	}
 }

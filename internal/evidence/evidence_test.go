@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func words(text string) string {
 	t := evidence.Read(text)
 	defer t.Free()
-	return strings.Join(t.Words(evidence.AllKinds), "; ")
+	return strings.Join(t.Words(), "; ")
 }
 
 func TestCodesAreFoundWhereTheTextNamesThem(t *testing.T) {

@@ -8,12 +8,8 @@ import (
 )
 
 // FuzzRead holds of every text: its words are in their order and apart, its pieces stand in it, and what is
-// said of them is of a table. A word is contained in it where a plain search of the text in upper case finds it.
+// said of them is of a table.
 func FuzzRead(f *testing.F) {
-	words := map[string]*evidence.Matcher{}
-	for _, word := range []string{"RATE_LIMIT", "TIMEOUT", "503", "LT", "Ç"} {
-		words[word], _ = evidence.Compile(evidence.Condition{Contains: []string{word}})
-	}
 	for _, text := range []string{
 		"", "HTTP 503", "<ans:mensagemErro><codigoGlosa>1308</codigoGlosa>", "&amp;&#49;&#x;&xacute;&", `\u00e7\u00\n\`, "\xff\xc3\x28 Ã§ １", "550-5.1.1",
 		"tempo da da da da excedido", "[SOAP-ENV:Client]", "S:VersionMismatch", "mensagemErro mensagemErro/", "3091 PERÍODO DE 1", "a\u200bb\u0301c", `C:\rate_limit \u0074imeout`,
@@ -36,13 +32,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%q: %+v", text, *p)
 			}
 		}
-		for word, m := range words {
-			_, holds := m.Match(x)
-			if want := strings.Contains(strings.ToUpper(x.Source), word); holds != want || holds && !m.May(x) {
-				t.Fatalf("%q contains %s: %t (may: %t), want %t", text, word, holds, m.May(x), want)
-			}
-		}
-		for _, w := range x.Words(evidence.AllKinds) {
+		for _, w := range x.Words() {
 			if strings.ContainsAny(w, "\n\x00\x1b") {
 				t.Fatalf("%q has %q", text, w)
 			}

@@ -365,7 +365,7 @@ func (t *Text) enhanced(i int, digits string) {
 	for k := i; k < len(t.tokens) && t.tokens[k].end <= token.start+int32(n); k++ {
 		t.tokens[k].kept = true
 	}
-	t.add(Piece{Kind: Enhanced, row: -1, Start: token.start, End: token.start + int32(n)})
+	t.add(Piece{Kind: Enhanced, row: int16(digits[0] - '4'), Start: token.start, End: token.start + int32(n)})
 }
 
 // behindReply reports whether a number stands right behind a reply code.

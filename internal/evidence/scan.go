@@ -106,8 +106,6 @@ type scanner struct {
 	at    int
 	// wordsOnly: numbers, and what longer words begin with, are not looked up.
 	wordsOnly bool
-	// seen has a bit for each digit in the text, by class, bit 0 for an underscore, and [seenOthers].
-	seen uint64
 }
 
 // next reads the next token, and reports whether there is one.
@@ -149,8 +147,6 @@ func (s *scanner) next(t *Token) bool {
 // separator returns how far a sign sets two tokens apart, which is none of those that always do the same.
 func (s *scanner) separator(at, size int) gap {
 	switch c := s.text[at]; {
-	case c == '_':
-		s.seen |= 1
 	case c == '.':
 		if at == 0 || at+1 == len(s.text) || ascii[s.text[at+1]] == 0 || ascii[s.text[at-1]] == 0 {
 			return sentence
@@ -192,11 +188,8 @@ func (s *scanner) read(t *Token) {
 			}
 			if class != 0 {
 				h = h.with(class)
-				switch {
-				case in == digit:
+				if in == digit {
 					of = digit
-				case class == classOther:
-					s.seen |= seenOthers
 				}
 			}
 			at += size
@@ -225,9 +218,6 @@ func (s *scanner) read(t *Token) {
 		}
 		if in == upper {
 			capitals += at - first
-		}
-		if in == digit && !s.wordsOnly {
-			s.seen |= seenOf(text[first:at])
 		}
 	}
 	s.at = at
@@ -309,9 +299,6 @@ func (s *scanner) character(at int) (class uint8, size int, inWord bool) {
 		return class, 2, class != 0
 	}
 	if size > 0 {
-		if size > 1 { // the digits of &#503; are those of no token
-			s.seen |= seenOthers
-		}
 		return class, size, inWord
 	}
 	r, size := utf8.DecodeRuneInString(s.text[at:])

@@ -1,6 +1,9 @@
 package evidence
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // fault adds the fault code of SOAP that ends with a token: soap:Client, {http://...}Server, [SOAP-ENV:Client].
 func (t *Text) fault(last int) {
@@ -28,7 +31,12 @@ func (t *Text) fault(last int) {
 	default:
 		return
 	}
-	t.add(Piece{Kind: SOAPFault, row: -1, Start: start, End: t.tokens[last].end})
+	p := Piece{Kind: SOAPFault, Start: start, End: t.tokens[last].end}
+	row := slices.IndexFunc(faultCodes, func(r Row) bool { return strings.EqualFold(r.Code, t.In(&p)) })
+	if row >= 0 {
+		p.row = int16(row)
+		t.add(p)
+	}
 }
 
 // underFaultCode reports whether one of the few words before a token names a fault or its code.

@@ -150,11 +150,11 @@ var known = sync.OnceValue(func() *knowledge {
 		}
 		k.tables = append(k.tables, t)
 	}
-	k.build(words("vocabulary"), words("names"))
+	k.build(listed("vocabulary"), listed("names"))
 	return k
 })
 
-func words(name string) iter.Seq[string] {
+func listed(name string) iter.Seq[string] {
 	text, err := files.ReadFile("tables/" + name + ".txt")
 	if err != nil {
 		panic(fmt.Sprintf("evidence: %v", err))

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // MaxBytes is how much of an error text is read. What an insurer's system says about the error stands at the beginning; a
@@ -23,13 +22,14 @@ const (
 	SOAPFault             // a fault code: Client, Sender, Server, Receiver, VersionMismatch, MustUnderstand
 	Exception             // a class of exceptions
 	Term                  // a phrase of the table terms
+	kinds                 // how many there are
 )
 
 // Piece is a piece of evidence.
 type Piece struct {
 	// Start and End are its place in the text, in bytes.
 	Start, End int32
-	// row is the row of the table of its kind, -1 for none.
+	// row is that of its kind; see rowsOf.
 	row  int16
 	Kind Kind
 	// Answer: it stands in an insurer's structured answer (codigoGlosa, descricaoGlosa, mensagemErro, falhaNegocio).
@@ -48,9 +48,9 @@ type Text struct {
 	known   *knowledge
 	tokens  []Token
 	answers []answer
-	kinds   Kinds  // of Pieces
-	seen    uint64 // see [scanner]
-	upper   string // Source in upper case, once it was asked for
+	// upper is Source in upper case, once it was asked for, and upperBytes its bytes.
+	upper      string
+	upperBytes uint64
 }
 
 var texts = sync.Pool{New: func() any { return &Text{known: known()} }}
@@ -90,13 +90,12 @@ func tokens(text string, wordsOnly bool) *Text {
 		more = s.next(&t.tokens[len(t.tokens)-1])
 	}
 	t.tokens = t.tokens[:len(t.tokens)-1]
-	t.seen = s.seen
 	return t
 }
 
 // Free gives the text's memory back. Neither it nor its Pieces may be used afterwards.
 func (t *Text) Free() {
-	t.kinds, t.Source, t.upper, t.Pieces, t.tokens, t.answers = 0, "", "", t.Pieces[:0], t.tokens[:0], t.answers[:0]
+	t.Source, t.upper, t.Pieces, t.tokens, t.answers = "", "", t.Pieces[:0], t.tokens[:0], t.answers[:0]
 	texts.Put(t)
 }
 
@@ -132,29 +131,32 @@ func (t *Text) found(p rowOf, first, last int) {
 const transient = "TRANSIENT"
 
 func (t *Text) add(p Piece) {
-	t.kinds |= 1 << p.Kind
 	t.Pieces = append(t.Pieces, p)
 }
 
-// tableOf is the table of each kind; SOAP faults have none.
-func (t *Text) tableOf(k Kind) *Table {
-	for _, table := range t.known.tables {
-		if table.Name == tableNames[k] {
-			return table
-		}
+// rowsOf returns the rows of a kind: those of its table.
+func (k *knowledge) rowsOf(kind Kind) []Row {
+	if kind == SOAPFault {
+		return faultCodes
 	}
-	return nil
+	if kind == Enhanced {
+		return enhancedCodes
+	}
+	i := slices.IndexFunc(k.tables, func(t *Table) bool { return t.Name == tableNames[kind] })
+	return k.tables[i].Rows
 }
 
-var tableNames = [...]string{Glosa: TableGlosas, HTTP: TableHTTP, SMTP: TableSMTP, Exception: TableExceptions, Term: TableTerms}
-
-// Row returns the piece's row of its table; nil where it has none.
-func (t *Text) Row(p *Piece) *Row {
-	if p.row < 0 {
-		return nil
+var (
+	tableNames = [...]string{Glosa: TableGlosas, HTTP: TableHTTP, SMTP: TableSMTP, Exception: TableExceptions, Term: TableTerms}
+	// The codes of kinds without a table: of SOAP 1.1 and 1.2, and the classes of enhanced status codes.
+	faultCodes = []Row{
+		{Code: "Client"}, {Code: "Sender"}, {Code: "Server"}, {Code: "Receiver"}, {Code: "VersionMismatch"}, {Code: "MustUnderstand"},
 	}
-	return &t.tableOf(p.Kind).Rows[p.row]
-}
+	enhancedCodes = []Row{{Code: "4.x.x"}, {Code: "5.x.x"}}
+)
+
+// Row returns the piece's row.
+func (t *Text) Row(p *Piece) *Row { return &t.known.rowsOf(p.Kind)[p.row] }
 
 // In returns the piece as it stands in the text.
 func (t *Text) In(p *Piece) string { return t.Source[p.Start:p.End] }
@@ -163,83 +165,9 @@ func (t *Text) In(p *Piece) string { return t.Source[p.Start:p.End] }
 func (t *Text) Upper() string {
 	if t.upper == "" {
 		t.upper = strings.ToUpper(t.Source)
+		t.upperBytes = bytesOf(t.upper)
 	}
 	return t.upper
-}
-
-// contains reports whether a word stands in the text, inside of other words too.
-func (t *Text) contains(w containedWord) bool {
-	switch {
-	case t.seen&seenOthers != 0: // some of those are ASCII letters in upper case
-		return strings.Contains(t.Upper(), w.word)
-	case w.seen&^t.seen != 0:
-		return false
-	case !isASCII(w.word):
-		return strings.Contains(t.Upper(), w.word)
-	}
-	rare := w.word[w.rare]
-	if t.containsAt(w, rare) {
-		return true
-	}
-	return rare >= 'A' && rare <= 'Z' && t.containsAt(w, rare+'a'-'A')
-}
-
-// containsAt reports whether a word stands around one of the places of a character, which is its rare one.
-func (t *Text) containsAt(w containedWord, rare byte) bool {
-	for from := w.rare; from < len(t.Source); from++ {
-		i := strings.IndexByte(t.Source[from:], rare)
-		if i < 0 {
-			return false
-		}
-		from += i
-		if start := from - w.rare; start+len(w.word) <= len(t.Source) && equalUpper(t.Source[start:start+len(w.word)], w.word) {
-			return true
-		}
-	}
-	return false
-}
-
-// seenOthers is the bit of the characters that are no letters or digits of ASCII, and of letters in an entity or an escape.
-const seenOthers = 1 << classOther
-
-// upperCase are the bytes in upper case.
-var upperCase = func() (upper [256]byte) {
-	for c := range upper {
-		if upper[c] = byte(c); c >= 'a' && c <= 'z' {
-			upper[c] -= 'a' - 'A'
-		}
-	}
-	return upper
-}()
-
-func equalUpper(text, upper string) bool {
-	for i := range len(upper) {
-		if upperCase[text[i]] != upper[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// seenOf returns which signs a text must have that contains a word: those that few texts have, and that are always written alike.
-func seenOf(word string) (seen uint64) {
-	for i := range len(word) {
-		if c := word[i]; c == '_' {
-			seen |= 1
-		} else if c >= '0' && c <= '9' {
-			seen |= 1 << ascii[c]
-		}
-	}
-	return seen
 }
 
 // HasRetryAfter reports whether the text names Retry-After.

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -25,8 +26,8 @@ func (m *Metrics) submitted(policy, result string, n int) {
 func (m *Metrics) Decided(jobType string, d retry.Decision, elapsed time.Duration) {
 	m.see(d.Policy)
 	m.observe(analysis, elapsed.Seconds(), d.Policy)
-	for _, i := range d.Ignored.All() {
-		m.add(ignored, 1, d.Policy, i.Variable)
+	for _, variable := range d.Ignored {
+		m.add(ignored, 1, d.Policy, variable)
 	}
 	if jobType == contract.BackoffJobType {
 		m.decided004(&d)
@@ -39,10 +40,10 @@ func (m *Metrics) Decided(jobType string, d retry.Decision, elapsed time.Duratio
 		return
 	}
 	m.submitted(d.Policy, failed, d.RetryCount) // which counts the retry that follows already
-	if d.Bounds&retry.BoundMax != 0 {
+	if slices.Contains(d.Bounds, retry.BoundMax) {
 		m.add(atMaximum, 1, d.Policy)
 	}
-	if d.Step == retry.StepBackoff && d.Bounds&retry.BoundDeadline == 0 && d.Delay > 0 {
+	if d.Step == retry.StepBackoff && !slices.Contains(d.Bounds, retry.BoundDeadline) && d.Delay > 0 {
 		m.observe(jitter, math.Abs(float64(d.Backoff-d.Delay))/float64(d.Delay), d.Policy)
 	}
 }

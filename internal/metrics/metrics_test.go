@@ -90,12 +90,12 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		m.Decided(contract.JobType, decide(t, "tiss", "HTTP 503 Retry-After: 7200", 0), 3*time.Microsecond)
 		m.Decided(contract.JobType, decide(t, "tiss", "HTTP 503 Retry-After: 36000", 3), 3*time.Microsecond) // ten hours, cut to four
 		cut := decide(t, "tiss", "TIMEOUT", 1)                                                               // its deviation says nothing about the jitter
-		cut.Bounds, cut.Backoff = retry.BoundDeadline, time.Minute
+		cut.Bounds, cut.Backoff = []retry.Bound{retry.BoundDeadline}, time.Minute
 		m.Decided(contract.JobType, cut, 3*time.Microsecond)
 		m.Decided(contract.JobType, decide(t, "tiss", "TIMEOUT", 5), 3*time.Microsecond)
 		m.Decided(contract.JobType, decide(t, "tiss", "INSURANCE_EXPIRED", 0), 3*time.Microsecond)
 		unread := decide(t, "tiss", "TIMEOUT", 0)
-		unread.Ignored = retry.Ignored{RetryAfter: retry.IgnoredUnreadable}
+		unread.Ignored = []string{contract.RetryAfter}
 		m.Decided(contract.JobType, unread, 3*time.Microsecond)
 		for _, text := range []string{"451 4.3.0 try again", "no such reply"} {
 			m.Decided(contract.JobType, decide(t, "smtp", text, 0), 3*time.Microsecond)
@@ -285,7 +285,7 @@ func TestBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 	}
 	tiss := policy.BuiltIn("tiss")
 	for count := range 10 { // past the policy's own limit, up to its longest wait
-		shortest, longest := tiss.Band(count)
+		shortest, longest, _ := tiss.Band(count)
 		for _, edge := range []time.Duration{shortest, tiss.Delay(count), longest} {
 			if !bounds[edge.Minutes()] {
 				t.Errorf("retryCount %d: no bound at %v", count, edge)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/retry"
 )
@@ -60,7 +61,7 @@ var (
 	ignored = row(counter, "retry_input_ignored_total",
 		"Optional variables of other systems that could not be read and were left out of the decision.",
 		ofPolicy,
-		label{name: "variable", values: []string{retry.VariableRetryAfter, retry.VariableLastSubmissionTime}})
+		label{name: "variable", values: []string{contract.RetryAfter, contract.LastSubmissionTime}})
 	targets = row(gauge, "retry_kpi_target",
 		"Targets of the policies in use, by the document that asks for it: shares of 1, or seconds.",
 		ofCounted, label{name: "kpi"}, label{name: "source"})

@@ -97,6 +97,7 @@ var (
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 	unknownField = regexp.MustCompile(`^field (.+) not found in type .+$`)
 	wrongType    = regexp.MustCompile("^cannot unmarshal !!\\w+(?: `(.*)`)? into (\\S+)$")
+	listType     = regexp.MustCompile(`^evidence\.[a-z]\w*$`) // of a condition, each of which has its own
 )
 
 // values says what the decoder asks for, by the Go type that it names.
@@ -119,7 +120,7 @@ func (f *form) refused(prefix, problem string) {
 			problem += ": did you mean " + near + "?"
 		}
 	} else if found := wrongType.FindStringSubmatch(problem); found != nil {
-		problem = cmp.Or(found[1], "the value") + " must be " + cmp.Or(values[found[2]],
+		problem = cmp.Or(found[1], "the value") + " must be " + cmp.Or(values[listType.ReplaceAllString(found[2], "[]string")],
 			"fields with values, each after its name, or a list of such with a - before each")
 	}
 	f.add(line, "", prefix+problem)

@@ -37,8 +37,7 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 	}
 	l.extends()
 	for i := range l.p.Rules {
-		m, _ := evidence.Compile(l.p.Rules[i].Condition) // it was compiled before
-		l.compiled = append(l.compiled, m)
+		l.compiled = append(l.compiled, compiled(l.p.Rules[i].Condition))
 	}
 	for i := range e.Rules {
 		l.rule = e.Rules[i].ID
@@ -48,6 +47,7 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 	for i := range e.InDoubt {
 		l.rule = e.InDoubt[i].ID
 		l.words(&e.InDoubt[i])
+		l.doubts(&e.InDoubt[i])
 	}
 	if e.Extends != "" {
 		l.changes()
@@ -138,6 +138,10 @@ func (l *linter) horizon(outage time.Duration) {
 		"lengthen the deadline, or shorten base, if all retries are wanted",
 		"the deadline, %s, cuts %d of %s at least for some claims",
 		text.Span(p.Deadline), cut, text.Count(p.MaxRetries, "wait"))
+	l.find(longest < p.Deadline/8, check{text.Information, "deadline"},
+		"raise maxRetries, factor or max, if the retries are to last so long",
+		"the deadline, %s, never counts: the retries are used up after %s",
+		text.Span(p.Deadline), text.Range(shortest, longest))
 }
 
 // waits finds numbers that have no effect, or another one than they seem to.
@@ -146,20 +150,29 @@ func (l *linter) waits() {
 	l.find(p.Min > p.Base, check{text.Warning, "waits"},
 		"raise base to min, or lower min",
 		"min, %s, is longer than base, %s: the first wait is not base", text.Span(p.Min), text.Span(p.Base))
-	l.find(p.MaxRetries > 1 && p.Factor > 1 && p.Delay(1) == p.Max, check{text.Information, "waits"},
+	last := p.Delay(p.MaxRetries - 1)
+	_ = l.find(p.MaxRetries > 1 && p.Factor > 1 && p.Delay(1) == p.Max, check{text.Information, "waits"},
 		"raise max or lower factor, unless that is meant",
-		"the second wait is max already, %s: the waits grow no further", text.Span(p.Max))
+		"the second wait is max already, %s: the waits grow no further", text.Span(p.Max)) ||
+		l.find(p.Factor > 1 && p.MaxRetries > 2 && last < p.Base*3/2, check{text.Information, "waits"},
+			"raise factor, unless that is meant",
+			"the waits hardly grow: the first is %s, the last %s before jitter", text.Span(p.Base), text.Span(last))
 	l.find(l.e.Jitter < 0, check{text.Warning, "jitter"},
 		"state jitter: 0.2, or jitter: 0 if that is meant",
 		"there is no jitter: claims that fail together come back together")
 	l.find(p.Jitter >= 0.5, check{text.Warning, "jitter"},
 		"0.2 is 20 %, 0.01 is 1 %",
 		"jitter is %g: a wait is up to %.0f %% shorter or longer", p.Jitter, 100*p.Jitter)
-	shortest, longest := p.Band(0)
+	shortest, longest, _ := p.Band(0)
 	l.find(p.Jitter > 0 && shortest == longest, check{text.Warning, "jitter"},
 		"choose a finer precision, a lower min, a higher max or a larger jitter",
 		"jitter spreads nothing before the first retry: min, max and precision leave one wait, %s",
 		text.Span(shortest))
+	for _, t := range p.Targets {
+		l.find(retry.KPIs()[t.KPI] == retry.Seconds && t.Value < shortest.Seconds(), check{text.Warning, "targets"},
+			"raise the target, or shorten base and min",
+			"the target for %s cannot be reached: the first wait is %s", t.KPI, text.Range(shortest, longest))
+	}
 }
 
 // extends finds the documents' permanent words that a policy for claims retries, because it inherits no rule

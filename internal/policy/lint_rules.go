@@ -60,7 +60,7 @@ func (l *linter) beside(i int) {
 			return
 		}
 		for _, word := range r.Contains {
-			alone, _ := evidence.Compile(evidence.Condition{Contains: []string{word}})
+			alone := compiled(evidence.Condition{Contains: []string{word}})
 			taken := earlier && other.Class != r.Class && alone.Implies(l.compiled[j])
 			l.find(taken, noEffect, advice,
 				"%s is not for this rule: %s (%s) before it takes all such texts",
@@ -69,12 +69,33 @@ func (l *linter) beside(i int) {
 	}
 }
 
+// compiled returns a condition that was found right before.
+func compiled(c evidence.Condition) *evidence.Matcher {
+	return evidence.Compile(c, func(_, _ string) {})
+}
+
 //go:embed known.txt
 var knownTexts string
 
 // known are error texts of insurers, hospital systems, programs and proxies: some for each rule of tiss, and
 // some that it does not know. All data in them is invented.
 var known = strings.Split(strings.TrimSpace(knownTexts), "\n")
+
+// doubts finds a rule of inDoubt that holds of many known texts.
+func (l *linter) doubts(r *retry.Rule) {
+	m := evidence.Compile(r.Condition, func(_, _ string) {})
+	found := 0
+	for _, one := range known {
+		t := evidence.Read(one)
+		if _, holds := m.Match(t); holds {
+			found++
+		}
+		t.Free()
+	}
+	l.find(found > len(known)/8, check{text.Warning, "changes-class"},
+		"write more of the text",
+		"it holds of %d of %d known texts: each of them would have to be asked about", found, len(known))
+}
 
 // change is another class that texts get, by the rule that gives it.
 type change struct {

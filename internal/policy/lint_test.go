@@ -99,9 +99,6 @@ func drawCondition(t *rapid.T, label string, settings []string) string {
 		"http":      func() string { return listed("500", "503", "404", "5xx", "50x") },
 		"smtp":      func() string { return listed("550", "55x", "5.x.x", "421", "4.x.x") },
 		"soapFault": func() string { return listed("Server", "Client") },
-		"exception": func() string {
-			return listed("SocketTimeoutException", "java.net.SocketTimeoutException", "ConnectException")
-		},
 		"terms": func() string {
 			return "{table: terms, sign: " + listed("away", "timeout", "refused", "connect") + in() + "}"
 		},
@@ -123,7 +120,7 @@ func TestRuleFoundNeverToDecideDecidesNoText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		b.WriteString("policies:\n  - name: mine\n    base: 1m\n    max: 2m\n    maxRetries: 2\n    rules:\n")
-		all := []string{"contains", "http", "smtp", "soapFault", "exception", "terms", "glosa"}
+		all := []string{"contains", "http", "smtp", "soapFault", "terms", "glosa"}
 		settings := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 1, 2, rapid.ID[string]).Draw(t, "settings")
 		for i := range rapid.IntRange(2, 8).Draw(t, "rules") {
 			class := rapid.SampledFrom([]string{"TRANSIENT", "PERMANENT"}).Draw(t, "class")

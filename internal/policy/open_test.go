@@ -36,7 +36,7 @@ func TestNumbersThatDoNotFitAreRefusedWithTheirReason(t *testing.T) {
 	if _, are := errors.AsType[text.Faults](err); !are {
 		t.Errorf("%v", err)
 	}
-	check.Fails(t, err, policy.SettingsOrigin+": policy tiss: max is 4h but must not be less than base, 5h")
+	check.Fails(t, err, policy.SettingsOrigin+": policy tiss: max is 4h but must be from 5h, the longer of min and base, to 8784h")
 }
 
 func TestLintSeesTheNumbersOfSettings(t *testing.T) {

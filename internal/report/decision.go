@@ -44,7 +44,7 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 		found[3] += w.Sprintf(" (overridden for this job: %s)", w.overrides(x.Overrides))
 	}
 	if len(x.Ignored) > 0 {
-		found[3] += w.Sprintf(" (ignored: %s)", w.ignored(x.Ignored))
+		found[3] += w.Sprintf(" (ignored: %s)", strings.Join(x.Ignored, ", "))
 	}
 	if advice := w.advice(x.Advice); advice != "" {
 		found[4] += "; " + advice
@@ -96,11 +96,11 @@ func (w words) wait(x *contract.Explanation, jittered string) string {
 	}
 	for _, bound := range x.Bounds {
 		switch bound {
-		case "MIN":
+		case retry.BoundMin:
 			s += w.Sprintf(", bounded by the policy's min")
-		case "MAX":
+		case retry.BoundMax:
 			s += w.Sprintf(", bounded by the policy's max")
-		default:
+		case retry.BoundDeadline:
 			s += w.Sprintf(", pulled forward to the deadline %s", w.Time(*x.Deadline))
 		}
 	}
@@ -108,18 +108,18 @@ func (w words) wait(x *contract.Explanation, jittered string) string {
 }
 
 // hint words the hint of the other side.
-func (w words) hint(h *contract.Hint) string {
+func (w words) hint(h *retry.Hint) string {
 	where := "Retry-After"
 	if h.Source == retry.HintVariable {
 		where = w.Sprintf("variable retryAfter")
 	}
 	switch {
-	case h.Until == nil:
-		return w.Sprintf("the other side asked to come back after %s (%s)", w.iso(h.After), where)
+	case h.Until.IsZero():
+		return w.Sprintf("the other side asked to come back after %s (%s)", w.Span(time.Duration(h.After)), where)
 	case h.Source == retry.HintWindow:
-		return w.Sprintf("the insurer's window for submissions opens %s", w.Time(*h.Until))
+		return w.Sprintf("the insurer's window for submissions opens %s", w.Time(h.Until))
 	default:
-		return w.Sprintf("the other side asked to come back at %s (%s)", w.Time(*h.Until), where)
+		return w.Sprintf("the other side asked to come back at %s (%s)", w.Time(h.Until), where)
 	}
 }
 
@@ -132,24 +132,15 @@ func (w words) advice(advice retry.Advice) string {
 }
 
 // overrides lists what task or job had changed of the policy, by the names of its settings.
-func (w words) overrides(o *contract.Overrides) string {
+func (w words) overrides(o *retry.Overrides) string {
 	var list []string
 	if o.MaxRetries != nil {
 		list = append(list, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
 	}
-	for _, span := range [][2]string{{"base", o.Base}, {"max", o.Max}, {"deadline", o.Deadline}} {
-		if span[1] != "" {
-			list = append(list, span[0]+" "+w.iso(span[1]))
+	for i, d := range []retry.ISODuration{o.Base, o.Max, o.Deadline} {
+		if d != 0 {
+			list = append(list, []string{"base", "max", "deadline"}[i]+" "+w.Span(time.Duration(d)))
 		}
-	}
-	return strings.Join(list, ", ")
-}
-
-// ignored lists the variables that could not be read, and why.
-func (w words) ignored(ignored []retry.IgnoredVariable) string {
-	list := make([]string, len(ignored))
-	for i, one := range ignored {
-		list[i] = one.Variable + " " + w.Name("ignored", string(one.Reason))
 	}
 	return strings.Join(list, ", ")
 }

@@ -39,14 +39,15 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 	if err != nil {
 		return Explanation{}, err
 	}
+	matching, found := p.Explain(request.SubmissionError)
 	e := Explanation{
 		Decision:  contract.Of(&d, contract.JobType, text.English),
 		BPMNError: d.ErrorCode(),
-		Evidence:  append([]string{}, p.Evidence(request.SubmissionError)...), // never null
+		Evidence:  append([]string{}, found...), // never null
 		Later:     []classed{},
 		Schedule:  []isoWait{},
 	}
-	for i, c := range p.Matching(request.SubmissionError) {
+	for i, c := range matching {
 		if i > 0 {
 			e.Later = append(e.Later, classed{c.Class, c.RuleID})
 		}

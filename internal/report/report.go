@@ -101,13 +101,13 @@ func causes(p *text.Printer, of *kpi.Result) Section {
 // causeTables are what the codes of rules are of, by how the IDs of the rules begin.
 var causeTables = []struct {
 	rule, name string
-	kinds      evidence.Kinds
+	kinds      []evidence.Kind
 }{
-	{"transient.503", "HTTP ", 1 << evidence.HTTP},
-	{"transient.504", "HTTP ", 1 << evidence.HTTP},
-	{"http.", "HTTP ", 1 << evidence.HTTP},
-	{"smtp.", "SMTP ", 1<<evidence.SMTP | 1<<evidence.Enhanced},
-	{"tiss.", "Glosa ", 1 << evidence.Glosa},
+	{"transient.503", "HTTP ", []evidence.Kind{evidence.HTTP}},
+	{"transient.504", "HTTP ", []evidence.Kind{evidence.HTTP}},
+	{"http.", "HTTP ", []evidence.Kind{evidence.HTTP}},
+	{"smtp.", "SMTP ", []evidence.Kind{evidence.SMTP, evidence.Enhanced}},
+	{"tiss.", "Glosa ", []evidence.Kind{evidence.Glosa}},
 }
 
 // causeWords returns a cause with the term of its code.
@@ -124,7 +124,7 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 			continue
 		}
 		t := evidence.Read(table.name + code)
-		words := t.Words(table.kinds)
+		words := t.Words(table.kinds...)
 		t.Free()
 		if len(words) > 0 {
 			return words[0]

@@ -40,7 +40,6 @@ func TestEveryCodeHasAName(t *testing.T) {
 	codes := map[string][]string{
 		"class":   {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
 		"failure": {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
-		"ignored": {string(retry.IgnoredType), string(retry.IgnoredUnreadable), string(retry.IgnoredYear)},
 		"kpi":     slices.Collect(maps.Keys(retry.KPIs())),
 		"outcome": {"SUBMITTED", "RESUBMITTED", "ABANDONED"},
 		"step":    {"1", "2", "3", "4", "5", "6"},

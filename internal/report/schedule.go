@@ -4,35 +4,26 @@ import (
 	"strconv"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// isoDuration is a duration that JSON has as ISO 8601.
-type isoDuration time.Duration
-
-// MarshalText writes PT5M.
-func (d isoDuration) MarshalText() ([]byte, error) {
-	return []byte(contract.ISODuration(time.Duration(d))), nil
-}
-
 // isoWait is a wait of a schedule. Wait and Total are absent where no claim was given.
 type isoWait struct {
-	Retry         int         `json:"retry"`
-	BeforeJitter  isoDuration `json:"beforeJitter"`
-	Shortest      isoDuration `json:"shortest"`
-	Longest       isoDuration `json:"longest"`
-	Wait          isoDuration `json:"wait,omitempty"`
-	TotalShortest isoDuration `json:"totalShortest"`
-	TotalLongest  isoDuration `json:"totalLongest"`
-	Total         isoDuration `json:"total,omitempty"`
+	Retry         int               `json:"retry"`
+	BeforeJitter  retry.ISODuration `json:"beforeJitter"`
+	Shortest      retry.ISODuration `json:"shortest"`
+	Longest       retry.ISODuration `json:"longest"`
+	Wait          retry.ISODuration `json:"wait,omitempty"`
+	TotalShortest retry.ISODuration `json:"totalShortest"`
+	TotalLongest  retry.ISODuration `json:"totalLongest"`
+	Total         retry.ISODuration `json:"total,omitempty"`
 }
 
 func isoOf(s *retry.Scheduled) isoWait {
 	return isoWait{
-		s.Retry, isoDuration(s.Delay), isoDuration(s.Shortest), isoDuration(s.Longest), isoDuration(s.Wait),
-		isoDuration(s.TotalShortest), isoDuration(s.TotalLongest), isoDuration(s.Total),
+		s.Retry, retry.ISODuration(s.Delay), retry.ISODuration(s.Shortest), retry.ISODuration(s.Longest), retry.ISODuration(s.Wait),
+		retry.ISODuration(s.TotalShortest), retry.ISODuration(s.TotalLongest), retry.ISODuration(s.Total),
 	}
 }
 
@@ -40,7 +31,7 @@ func isoOf(s *retry.Scheduled) isoWait {
 func (w *isoWait) wait() string  { return ownOrBand(w.Wait, w.Shortest, w.Longest) }
 func (w *isoWait) total() string { return ownOrBand(w.Total, w.TotalShortest, w.TotalLongest) }
 
-func ownOrBand(own, shortest, longest isoDuration) string {
+func ownOrBand(own, shortest, longest retry.ISODuration) string {
 	if own > 0 {
 		return text.Span(time.Duration(own))
 	}

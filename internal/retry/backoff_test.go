@@ -33,7 +33,7 @@ func TestSchedule(t *testing.T) {
 			if got := tiss.Delay(tt.retryCount); got != minutes(tt.beforeJitter) {
 				t.Errorf("%v before jitter, want %d min", got, tt.beforeJitter)
 			}
-			shortest, longest := tiss.Band(tt.retryCount)
+			shortest, longest, _ := tiss.Band(tt.retryCount)
 			if shortest != minutes(tt.shortest) || longest != minutes(tt.longest) {
 				t.Errorf("jitter makes %v..%v of it, want %d..%d min", shortest, longest, tt.shortest, tt.longest)
 			}

@@ -40,7 +40,7 @@ func TestQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 		{"its example: five attempts from one minute to one hour", 5, 60_000 * ms, 3_600_000 * ms, "[1m0s 2m0s 4m0s 8m0s]"},
 		{"the cap of a day", 12, 0, 0, "[5m0s 10m0s 20m0s 40m0s 1h20m0s 2h40m0s 5h20m0s 10h40m0s 21h20m0s 24h0m0s 24h0m0s]"},
 	} {
-		o := retry.Overrides{Base: tt.delay, Max: tt.cap}
+		o := retry.Overrides{Base: retry.ISODuration(tt.delay), Max: retry.ISODuration(tt.cap)}
 		if tt.attempts != 0 {
 			retries := tt.attempts - 1
 			o.MaxRetries = &retries
@@ -68,7 +68,7 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 		p := policy.BuiltIn(name)
 		var bands []string
 		for n := range p.MaxRetries {
-			from, to := p.Band(n)
+			from, to, _ := p.Band(n)
 			bands = append(bands, fmt.Sprintf("%v..%v", from, to))
 		}
 		if fmt.Sprint(bands) != fmt.Sprint(want) {
@@ -78,7 +78,7 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 		if len(waits) != len(want) || end != retry.CodeMaxRetriesExceeded {
 			t.Errorf("%s: %d retries, then %s", name, len(waits), end)
 		}
-		if _, longest := p.Band(1 << 30); longest != p.Max {
+		if _, longest, _ := p.Band(1 << 30); longest != p.Max {
 			t.Errorf("%s: waits %v in the end, want its max %v", name, longest, p.Max)
 		}
 	}

@@ -1,7 +1,9 @@
 package retry
 
 import (
+	"cmp"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,11 +31,13 @@ type Rule struct {
 	Source string `yaml:"source" json:"source,omitempty"`
 }
 
-// Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word only, and the
-// rule's ID otherwise.
+// Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word
+// only, and the rule's ID otherwise.
 func (r *Rule) Label() string {
-	if c := &r.Condition; len(c.Contains) == 1 && c.Glosa == nil && c.Terms == nil && len(c.HTTP)+len(c.SMTP)+len(c.SOAPFault)+len(c.Exception) == 0 {
-		return strings.ToUpper(c.Contains[0])
+	rest := r.Condition
+	rest.Contains, rest.Unless = nil, nil
+	if len(r.Contains) == 1 && reflect.ValueOf(rest).IsZero() {
+		return strings.ToUpper(r.Contains[0])
 	}
 	return r.ID
 }
@@ -49,7 +53,8 @@ type Classification struct {
 	Class Class
 	// RuleID names the rule that matched; [RuleUnknown] where none did, [RuleEmpty] for a blank text.
 	RuleID string
-	// Code is the code or the word that the rule found. It is empty where none matched. It is of a table or one of the rule's own words, never a piece of the text.
+	// Code is the code or the word that the rule found. It is empty where none matched. It is of a table or
+	// one of the rule's own words, never a piece of the text.
 	Code string
 	// Means is what the code means by its table; empty for a word of a rule.
 	Means string
@@ -58,12 +63,7 @@ type Classification struct {
 }
 
 // Found returns what the rule found, for people: the code, or the ID of a rule that found none.
-func (c Classification) Found() string {
-	if c.Code != "" {
-		return c.Code
-	}
-	return c.RuleID
-}
+func (c Classification) Found() string { return cmp.Or(c.Code, c.RuleID) }
 
 // Classify returns the class of an error text: that of the first rule which matches.
 func (p *Policy) Classify(errorText string) Classification {
@@ -72,33 +72,36 @@ func (p *Policy) Classify(errorText string) Classification {
 	return p.classify(t)
 }
 
-// Matching returns what each rule that matches an error text makes of it, in the order of the rules. The first one decides.
-func (p *Policy) Matching(errorText string) []Classification {
+// Explain returns what each rule that matches an error text makes of it, in the order of the rules, of which
+// the first one decides, and in words what the text has of that which the policy's rules ask for.
+func (p *Policy) Explain(errorText string) (matching []Classification, found []string) {
 	t := evidence.Read(errorText)
 	defer t.Free()
-	return slices.Collect(p.matching(t))
+	kinds := []evidence.Kind{} // which asks for none, where nil would ask for all
+	for _, r := range p.rules {
+		kinds = append(kinds, r.Kinds()...)
+	}
+	return slices.Collect(p.matching(t)), t.Words(kinds...)
 }
 
-// Evidence returns what an error text has of that which the policy's rules ask for, in words.
-func (p *Policy) Evidence(errorText string) []string {
-	t := evidence.Read(errorText)
-	defer t.Free()
-	var kinds evidence.Kinds
-	for _, m := range p.rules {
-		kinds |= m.Kinds()
-	}
-	return t.Words(kinds)
+// compiledRule is a compiled [Rule].
+type compiledRule struct {
+	*evidence.Matcher
+	// of is what becomes of a text that matches, but for what was found in it.
+	of Classification
 }
 
 // matching returns what each rule that matches a text makes of it.
 func (p *Policy) matching(t *evidence.Text) iter.Seq[Classification] {
 	return func(yield func(Classification) bool) {
-		for i, m := range p.rules {
-			if !m.May(t) {
+		for _, r := range p.rules {
+			found, matches := r.Match(t)
+			if !matches {
 				continue
 			}
-			r := &p.Rules[i]
-			if found, matches := m.Match(t); matches && !yield(Classification{r.Class, r.ID, found.Code, found.Means, r.Label()}) {
+			c := r.of
+			c.Code, c.Means = found.Code, found.Means
+			if !yield(c) {
 				return
 			}
 		}
@@ -117,11 +120,8 @@ func (p *Policy) classify(t *evidence.Text) Classification {
 
 // isInDoubt reports whether the submission may have reached its receiver although it failed.
 func (p *Policy) isInDoubt(t *evidence.Text) bool {
-	return slices.ContainsFunc(p.inDoubt, func(m *evidence.Matcher) bool {
-		if !m.May(t) {
-			return false
-		}
-		_, found := m.Match(t)
+	return slices.ContainsFunc(p.inDoubt, func(r compiledRule) bool {
+		_, found := r.Match(t)
 		return found
 	})
 }

@@ -30,11 +30,11 @@ func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
 			r := request("BUSY", 1)
 			r.RetryUntil = now.Add(tt.left)
 			if tt.hint != 0 {
-				r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: tt.hint}
+				r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(tt.hint)}
 			}
 			d := answer(t, plain(t), r)
-			if d.Backoff != tt.backoff || d.Step != tt.step || fmt.Sprint(d.Bounds.Names()) != fmt.Sprint(tt.bounds) {
-				t.Errorf("waits %v by %s, bounds %v; want %v by %s, %v", d.Backoff, d.Step, d.Bounds.Names(), tt.backoff, tt.step, tt.bounds)
+			if d.Backoff != tt.backoff || d.Step != tt.step || fmt.Sprint(d.Bounds) != fmt.Sprint(tt.bounds) {
+				t.Errorf("waits %v by %s, bounds %v; want %v by %s, %v", d.Backoff, d.Step, d.Bounds, tt.backoff, tt.step, tt.bounds)
 			}
 			if stopped := tt.backoff == 0; stopped != (d.Outcome == retry.OutcomeExhausted) {
 				t.Errorf("outcome %v", d.Outcome)

@@ -1,13 +1,14 @@
 package retry
 
 import (
+	"cmp"
 	"time"
 
 	"hospital.example/analyze-retry/internal/evidence"
 )
 
-// Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided: the error
-// is then an [*InvalidInputError] that names all of them.
+// Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided:
+// the error is then an [*InvalidInputError] that names all of them.
 func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	if faults := p.Faults(r); faults != nil {
 		return Decision{}, &InvalidInputError{Faults: faults}
@@ -36,13 +37,13 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	}
 	switch {
 	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count holds for every error
-		d.Step = StepCount
+		d.Step, d.Outcome = StepCount, OutcomeExhausted
 	case d.Error.Class == Permanent: // V2
-		d.Step = StepPermanent
+		d.Step, d.Outcome = StepPermanent, OutcomePermanent
 	default:
-		d.Wait, d.Step = p.wait(&r, d.Hint, d.Deadline, now)
+		p.wait(&r, &d, now)
 	}
-	if d.Outcome = d.Step.outcome(); d.Outcome == OutcomeRetry {
+	if d.Outcome == OutcomeRetry {
 		d.RetryCount++
 	}
 	return d, nil
@@ -52,11 +53,7 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 func (p *Policy) deadline(r *Request, now time.Time) time.Time {
 	deadline := r.RetryUntil
 	if p.Deadline > 0 {
-		first := r.FirstFailure
-		if first.IsZero() {
-			first = now
-		}
-		if end := first.Add(p.Deadline); deadline.IsZero() || end.Before(deadline) {
+		if end := cmp.Or(r.FirstFailure, now).Add(p.Deadline); deadline.IsZero() || end.Before(deadline) {
 			deadline = end
 		}
 	}

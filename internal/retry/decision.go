@@ -6,26 +6,25 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Outcome is what becomes of a claim.
-type Outcome uint8
+// The BPMN error codes that stop a claim. They are part of the contract with the process model.
+const (
+	CodeMaxRetriesExceeded = "MAX_RETRIES_EXCEEDED"
+	CodePermanentError     = "PERMANENT_ERROR"
+)
+
+// Outcome is what becomes of a claim: its BPMN error code where it stops.
+type Outcome string
 
 // The outcomes of a decision. The zero value is none of them.
 const (
 	// OutcomeRetry: wait for Backoff, then submit the claim again.
-	OutcomeRetry Outcome = iota + 1
-	// OutcomeExhausted: all retries are used up, or none fits before the deadline; the billing team looks at the claim (V1).
-	OutcomeExhausted
+	OutcomeRetry Outcome = "RETRY"
+	// OutcomeExhausted: all retries are used up, or none fits before the deadline; the billing team looks at
+	// the claim (V1).
+	OutcomeExhausted Outcome = CodeMaxRetriesExceeded
 	// OutcomePermanent: a retry cannot help; somebody has to correct the data (V2).
-	OutcomePermanent
+	OutcomePermanent Outcome = CodePermanentError
 )
-
-var (
-	outcomeNames = [...]string{"none", OutcomeRetry: "retry", OutcomeExhausted: "exhausted", OutcomePermanent: "permanent"}
-	errorCodes   = [...]string{OutcomeExhausted: CodeMaxRetriesExceeded, OutcomePermanent: CodePermanentError}
-)
-
-// String returns the outcome's name.
-func (o Outcome) String() string { return outcomeNames[o] }
 
 // Step is the step of the rule that settled a decision.
 type Step string
@@ -44,72 +43,31 @@ const (
 	StepBackoff Step = "BACKOFF"
 )
 
-// outcome returns what becomes of a claim whose decision the step settles.
-func (s Step) outcome() Outcome {
-	switch s {
-	case StepCount, StepDeadline:
-		return OutcomeExhausted
-	case StepPermanent:
-		return OutcomePermanent
-	case StepHint, StepBackoff:
-	}
-	return OutcomeRetry
-}
-
-// Bounds says which bounds a wait has met.
-type Bounds uint8
+// Bound is what has cut a wait. The values are part of the contract.
+type Bound string
 
 // The bounds.
 const (
-	// BoundMin and BoundMax: the policy's Min or Max took something off the wait or off the band it was drawn from.
-	BoundMin Bounds = 1 << iota
-	BoundMax
+	// BoundMin and BoundMax: the policy's Min or Max took something off the wait or off the band it was drawn
+	// from.
+	BoundMin Bound = "MIN"
+	BoundMax Bound = "MAX"
 	// BoundDeadline: the wait was shortened to end before the deadline.
-	BoundDeadline
+	BoundDeadline Bound = "DEADLINE"
 )
-
-// Names returns the bounds' names in the contract: MIN, MAX, DEADLINE.
-func (b Bounds) Names() (names []string) {
-	for i, name := range []string{"MIN", "MAX", "DEADLINE"} {
-		if b&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 // Advice is what to do before the claim is sent again.
 type Advice string
 
-// AdviceCheckStatus: the last submission may have reached its receiver. Ask for the protocol's status first; a claim
-// that is sent twice is billed twice.
+// AdviceCheckStatus: the last submission may have reached its receiver. Ask for the protocol's status first;
+// a claim that is sent twice is billed twice.
 const AdviceCheckStatus Advice = "CHECK_STATUS"
 
-// CountFrom is where the count of a decision comes from.
+// CountFrom is where the count of a decision comes from; empty for the process.
 type CountFrom string
 
-const (
-	// CountFromModel: the process brought it. It is the zero value.
-	CountFromModel CountFrom = ""
-	// CountFromTrail: the audit trail knows of more retries than the process brought, which has lost its count.
-	CountFromTrail CountFrom = "TRAIL"
-)
-
-// The BPMN error codes that stop a claim. They are part of the contract with the process model.
-const (
-	CodeMaxRetriesExceeded = "MAX_RETRIES_EXCEEDED"
-	CodePermanentError     = "PERMANENT_ERROR"
-)
-
-// Wait is a wait before the next try.
-type Wait struct {
-	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision.
-	Delay, Backoff time.Duration
-	// Bounds are what cut the wait.
-	Bounds Bounds
-	// NextRetryTime is when the wait ends: UTC, in whole seconds, in the future (V5).
-	NextRetryTime time.Time
-}
+// CountFromTrail: the audit trail knows of more retries than the process brought, which has lost its count.
+const CountFromTrail CountFrom = "TRAIL"
 
 // Decision is the answer to a [Request]. It is made only by [Policy.Decide].
 type Decision struct {
@@ -118,53 +76,64 @@ type Decision struct {
 	Step Step
 	// Error is what was found about the error text.
 	Error Classification
-	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged otherwise.
+	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged
+	// otherwise.
 	RetryCount int
 	// CountFrom is where the count of the request comes from.
 	CountFrom CountFrom
 	// MaxRetries is the policy's limit.
 	MaxRetries int
-	// Wait is the wait before the next try; zero unless the claim is retried.
-	Wait
-	// Hint is what the other side asked for, also where another step settled the decision; zero where it asked for nothing.
+	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision, and
+	// NextRetryTime when it ends: UTC, in whole seconds, in the future (V5). All are zero unless the claim is
+	// retried.
+	Delay, Backoff time.Duration
+	NextRetryTime  time.Time
+	// Bounds are what cut the wait or the band it was drawn from, at most once each.
+	Bounds []Bound
+	// Hint is what the other side asked for, also where another step settled the decision; zero where it
+	// asked for nothing.
 	Hint Hint
 	// Deadline is the time after which no try is made, UTC, in whole seconds; zero where there is none.
 	Deadline time.Time
 	// Advice is what to do before the claim is sent again, by the process or by a person; empty for nothing.
 	Advice Advice
-	// SinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not known, and negative
-	// where the submitting system's clock runs ahead of ours.
+	// SinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not known, and
+	// negative where the submitting system's clock runs ahead of ours.
 	SinceLastSubmission time.Duration
 	// Policy and PolicyVersion name the policy that decided, Overrides what the job had changed of it.
 	Policy, PolicyVersion string
 	Overrides             Overrides
 	// Ignored are the job's variables that could not be read; the decision is the one without them.
-	Ignored Ignored
+	Ignored []string
 }
 
 // ErrorCode returns the BPMN error code of a decision that stops the claim, empty for a retry.
-func (d *Decision) ErrorCode() string { return errorCodes[d.Outcome] }
+func (d *Decision) ErrorCode() string {
+	if d.Outcome == OutcomeRetry {
+		return ""
+	}
+	return string(d.Outcome)
+}
 
 // Reason returns in a few words why the decision was taken, for example "Transient error, retry 2 of 5".
 func (d *Decision) Reason() text.Message {
 	name := classNames[d.Error.Class]
 	switch d.Step {
 	case StepCount:
-		return text.Messagef("%s, %s", name.first, text.Messagef("all %d retries used", d.MaxRetries))
+		return text.Messagef("%s, %s", name, text.Messagef("all %d retries used", d.MaxRetries))
 	case StepPermanent:
 		return text.Messagef("Permanent error %s, no retry", d.Error.Found())
 	case StepDeadline:
-		return text.Messagef("DEADLINE: %s, no retry fits before %s", name.within, d.Deadline.Format(time.RFC3339))
+		return text.Messagef("DEADLINE: %s, no retry fits before %s", name, text.Time(d.Deadline))
 	case StepHint, StepBackoff:
 	}
-	return text.Messagef("%s, retry %d of %d", name.first, d.RetryCount, d.MaxRetries)
+	return text.Messagef("%s, retry %d of %d", name, d.RetryCount, d.MaxRetries)
 }
 
-// classNames are the classes at the beginning of a reason, and within it.
-var classNames = map[Class]struct{ first, within text.Message }{
-	Transient: {text.Messagef("Transient error"), text.Messagef("transient error")},
-	Permanent: {text.Messagef("Permanent error"), text.Messagef("permanent error")},
-	Unknown:   {text.Messagef("Unknown error"), text.Messagef("unknown error")},
+var classNames = map[Class]text.Message{
+	Transient: text.Messagef("Transient error"),
+	Permanent: text.Messagef("Permanent error"),
+	Unknown:   text.Messagef("Unknown error"),
 }
 
 // BackoffMinutes returns the wait in minutes, rounded up.

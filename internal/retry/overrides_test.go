@@ -29,10 +29,10 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 	}{
 		{"nothing", retry.Overrides{}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
 		{"fewer retries", retry.Overrides{MaxRetries: &three}, "base 10m0s, min 5m0s, max 4h0m0s, 3 retries, deadline 72h0m0s"},
-		{"a base below min", retry.Overrides{Base: minutes(2)}, "base 2m0s, min 2m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
-		{"a max below base", retry.Overrides{Max: minutes(8)}, "base 8m0s, min 5m0s, max 8m0s, 5 retries, deadline 72h0m0s"},
-		{"a max of no whole minutes", retry.Overrides{Max: 150 * time.Second}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
-		{"a deadline", retry.Overrides{Deadline: time.Hour}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 1h0m0s"},
+		{"a base below min", retry.Overrides{Base: retry.ISODuration(minutes(2))}, "base 2m0s, min 2m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
+		{"a max below base", retry.Overrides{Max: retry.ISODuration(minutes(8))}, "base 8m0s, min 5m0s, max 8m0s, 5 retries, deadline 72h0m0s"},
+		{"a max of no whole minutes", retry.Overrides{Max: retry.ISODuration(150 * time.Second)}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
+		{"a deadline", retry.Overrides{Deadline: retry.ISODuration(time.Hour)}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 1h0m0s"},
 	} {
 		p := plain(t, func(p *retry.Settings) { p.Base, p.Deadline = minutes(10), 72*time.Hour })
 		q := overridden(t, p, tt.o)
@@ -52,8 +52,8 @@ func TestInvalidOverrideIsAFaultThatNamesItsSetting(t *testing.T) {
 		setting string
 	}{
 		{retry.Overrides{MaxRetries: &tooMany}, "maxRetries"},
-		{retry.Overrides{Base: -time.Minute}, "base"},
-		{retry.Overrides{Max: time.Second}, "max"}, // less than one minute, the precision
+		{retry.Overrides{Base: retry.ISODuration(-time.Minute)}, "base"},
+		{retry.Overrides{Max: retry.ISODuration(time.Second)}, "max"}, // less than one minute, the precision
 	} {
 		q, err := plain(t).With(tt.o)
 		if err == nil || q != nil || !strings.HasPrefix(err.Error(), tt.setting+" ") {
@@ -63,18 +63,18 @@ func TestInvalidOverrideIsAFaultThatNamesItsSetting(t *testing.T) {
 }
 
 func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
-	p, o := plain(t), retry.Overrides{Base: minutes(20)}
+	p, o := plain(t), retry.Overrides{Base: retry.ISODuration(minutes(20))}
 	d := answer(t, overridden(t, p, o), request("BUSY", 0))
 	if d.Policy != p.Name || d.PolicyVersion == p.Version() || d.Overrides != o || d.Backoff != minutes(20) {
 		t.Errorf("policy %s %s with %+v waits %v", d.Policy, d.PolicyVersion, d.Overrides, d.Backoff)
 	}
-	if other := overridden(t, p, retry.Overrides{Base: minutes(21)}); other.Version() == d.PolicyVersion {
+	if other := overridden(t, p, retry.Overrides{Base: retry.ISODuration(minutes(21))}); other.Version() == d.PolicyVersion {
 		t.Error("two different overrides have one version")
 	}
 	if same := overridden(t, p, o); same.Version() != d.PolicyVersion {
 		t.Error("the same override has two versions")
 	}
-	if d := answer(t, overridden(t, p, retry.Overrides{}), request("BUSY", 0)); d.PolicyVersion != p.Version() || !d.Overrides.None() {
+	if d := answer(t, overridden(t, p, retry.Overrides{}), request("BUSY", 0)); d.PolicyVersion != p.Version() || d.Overrides != (retry.Overrides{}) {
 		t.Errorf("without overrides: version %s, overrides %+v", d.PolicyVersion, d.Overrides)
 	}
 }

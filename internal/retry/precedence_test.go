@@ -33,12 +33,12 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 		{[]string{used, asked}, retry.StepCount, "MAX_RETRIES_EXCEEDED: Transient error, all 5 retries used"},
 		{[]string{permanent, tooLate}, retry.StepPermanent, "PERMANENT_ERROR: Permanent error FATAL, no retry"},
 		{[]string{permanent, asked}, retry.StepPermanent, "PERMANENT_ERROR: Permanent error FATAL, no retry"},
-		{[]string{tooLate, asked}, retry.StepDeadline, "MAX_RETRIES_EXCEEDED: DEADLINE: transient error, no retry fits before 2025-01-12T10:44:00Z"},
+		{[]string{tooLate, asked}, retry.StepDeadline, "MAX_RETRIES_EXCEEDED: DEADLINE: Transient error, no retry fits before 2025-01-12T10:44:00Z"},
 
 		// Each against the policy's own wait, which always holds.
 		{[]string{used}, retry.StepCount, "MAX_RETRIES_EXCEEDED: Transient error, all 5 retries used"},
 		{[]string{permanent}, retry.StepPermanent, "PERMANENT_ERROR: Permanent error FATAL, no retry"},
-		{[]string{tooLate}, retry.StepDeadline, "MAX_RETRIES_EXCEEDED: DEADLINE: transient error, no retry fits before 2025-01-12T10:44:00Z"},
+		{[]string{tooLate}, retry.StepDeadline, "MAX_RETRIES_EXCEEDED: DEADLINE: Transient error, no retry fits before 2025-01-12T10:44:00Z"},
 		{[]string{asked}, retry.StepHint, "again at 11:40: Transient error, retry 2 of 5"},
 		{nil, retry.StepBackoff, "again at 10:50: Transient error, retry 2 of 5"},
 
@@ -57,7 +57,7 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 				r.RetryUntil = now.Add(minutes(4))
 			}
 			if slices.Contains(tt.holds, asked) {
-				r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: time.Hour}
+				r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(time.Hour)}
 			}
 			d := answer(t, plain(t), r)
 			got := d.ErrorCode()
@@ -70,8 +70,8 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 			if d.Step != tt.decides {
 				t.Errorf("decided by %s, want %s", d.Step, tt.decides)
 			}
-			if d.Outcome != retry.OutcomeRetry && (d.Wait != retry.Wait{} || d.RetryCount != r.RetryCount) {
-				t.Errorf("stopped with wait %+v and count %d, want none and %d", d.Wait, d.RetryCount, r.RetryCount)
+			if d.Outcome != retry.OutcomeRetry && (d.Backoff != 0 || d.Bounds != nil || d.RetryCount != r.RetryCount) {
+				t.Errorf("stopped with wait %v and count %d, want none and %d", d.Backoff, d.RetryCount, r.RetryCount)
 			}
 			// What did not decide is in the decision all the same: a person may need it.
 			if d.Hint != r.RetryAfter || !d.Deadline.Equal(r.RetryUntil) {
@@ -88,7 +88,8 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		t.Errorf("classified by %s, want transient.BUSY, the first of the two that match", got.RuleID)
 	}
 	var ids []string
-	for _, c := range p.Matching("fatal, busy") {
+	matching, _ := p.Explain("fatal, busy")
+	for _, c := range matching {
 		ids = append(ids, c.RuleID)
 	}
 	if got := strings.Join(ids, " "); got != "transient.BUSY permanent.FATAL" {

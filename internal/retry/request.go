@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -21,24 +22,25 @@ type Request struct {
 	SubmissionError string
 	// RetryCount is how often the claim has been tried again so far, 0 or more (RN-BIL-004 V5).
 	RetryCount int
-	// Retried is how often the audit trail has the claim retried in its present round, by other jobs of the same process instance;
-	// 0 where it was not asked. The greater of it and RetryCount counts, because a mapping in the model can lose the count.
+	// Retried is how often the audit trail has the claim retried in its present round, by other jobs of the
+	// same process instance; 0 where it was not asked. The greater of it and RetryCount counts, because a
+	// mapping in the model can lose the count.
 	Retried int
-	// LastSubmissionTime is when the claim was last submitted; the zero time means not known. It is kept with the
-	// decision for analysis and decides nothing.
+	// LastSubmissionTime is when the claim was last submitted; the zero time means not known. It is kept with
+	// the decision for analysis and decides nothing.
 	LastSubmissionTime time.Time
 	// RetryUntil is the time after which the claim is not tried again; the zero time means no such bound.
 	RetryUntil time.Time
 	// RetryAfter is a hint that came apart from the error text; it goes before one in the text.
 	RetryAfter Hint
-	// FirstFailure is when the first submission of this round was decided about; zero where this is the first. Only a
-	// policy with a Deadline asks for it.
+	// FirstFailure is when the first submission of this round was decided about; zero where this is the
+	// first. Only a policy with a Deadline asks for it.
 	FirstFailure time.Time
 	// ProcessInstanceKey identifies the process instance that asks.
 	ProcessInstanceKey int64
-	// Ignored are the variables that were left out of the request because they could not be read. They are kept with the
-	// decision.
-	Ignored Ignored
+	// Ignored are the variables that were left out of the request because they could not be read. They are
+	// kept with the decision.
+	Ignored []string
 }
 
 // Fault is one thing that is wrong with an input variable.
@@ -51,12 +53,12 @@ type Fault struct {
 	Rule text.Message
 }
 
-// HeaderFault begins a Fault's Variable where that is a header of the task, which no operator can correct in a running
-// instance.
+// HeaderFault begins a Fault's Variable where that is a header of the task, which no operator can correct in
+// a running instance.
 const HeaderFault = "task header"
 
-// InvalidInputError reports all faults of one request at once. Its text is for the operator who sees the incident, and never
-// repeats personal data.
+// InvalidInputError reports all faults of one request at once. Its text is for the operator who sees the
+// incident, and never repeats personal data.
 type InvalidInputError struct {
 	Faults []Fault
 }
@@ -80,7 +82,8 @@ func (e *InvalidInputError) Text() text.Message {
 		}
 	}
 	if ofHeader {
-		return text.Messagef("invalid input: %s. Correct the process variables and the worker's policies (a task header itself is the model's: "+
+		return text.Messagef("invalid input: %s. Correct the process variables and the worker's policies "+
+			"(a task header itself is the model's: "+
 			"deploy a corrected model and migrate the instance to it), then resolve the incident", all)
 	}
 	return text.Messagef("invalid input: %s. Correct the process variables, then resolve the incident", all)
@@ -88,11 +91,14 @@ func (e *InvalidInputError) Text() text.Message {
 
 // The rules of the input variables, in the words of an incident message.
 var (
-	RuleClaimID         = text.Messagef("a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes")
-	RuleAnyID           = text.Messagef("one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes")
+	RuleClaimID = text.Messagef("a text that matches CLM-<any>-<digits> on one line, " +
+		"without control characters, at most 128 bytes")
+	RuleAnyID = text.Messagef("one word of letters, digits and . _ : / - " +
+		"that begins with a letter or a digit, at most 128 bytes")
 	RuleSubmissionError = text.Messagef("the text of the submission error, not blank")
 	RuleRetryCount      = text.Messagef("a whole number, 0 or more (absent counts as 0)")
-	RuleTime            = text.Messagef("an RFC 3339 time or a local date-time, from the year 2000 on, or absent")
+	RuleTime            = text.Messagef("an RFC 3339 time or a local date-time, " +
+		"from the year 2000 on, or absent")
 )
 
 // IDForm is the form that a policy asks of claim ids.
@@ -100,7 +106,7 @@ type IDForm string
 
 // The forms of claim ids.
 const (
-	// ClaimIDs: CLM-<any>-<digits>; see [ValidClaimID].
+	// ClaimIDs: CLM-<any>-<digits>; on one line.
 	ClaimIDs IDForm = "claim"
 	// AnyIDs: any word, for jobs that are no claims; see [ValidID].
 	AnyIDs IDForm = "any"
@@ -109,7 +115,7 @@ const (
 // Faults returns what is wrong with the request's values, nil where nothing is.
 func (p *Policy) Faults(r Request) []Fault {
 	var faults []Fault
-	valid, rule := ValidClaimID, RuleClaimID
+	valid, rule := validClaimID, RuleClaimID
 	if p.IDs == AnyIDs {
 		valid, rule = ValidID, RuleAnyID
 	}
@@ -120,41 +126,32 @@ func (p *Policy) Faults(r Request) []Fault {
 		faults = append(faults, Fault{"submissionError", Shape(r.SubmissionError), RuleSubmissionError})
 	}
 	if r.RetryCount < 0 {
-		faults = append(faults, Fault{"retryCount", text.Messagef("%s", strconv.Itoa(r.RetryCount)), RuleRetryCount})
+		count := text.Messagef("%s", strconv.Itoa(r.RetryCount))
+		faults = append(faults, Fault{"retryCount", count, RuleRetryCount})
 	}
 	return faults
 }
 
-// The characters of an id that is no claim id: a letter or a digit, then signs too.
-const (
-	idLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	idSigns   = "._:/-"
+var (
+	// claimID is ^CLM-.*-\d+$ without what no claim number contains and would do harm in a log or a report:
+	// control characters, invisible direction marks, breaks of lines, and bytes that are not UTF-8.
+	claimID = regexp.MustCompile(`^CLM-[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\x{FFFD}]*-[0-9]+$`)
+	word    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._:/-]*$`)
 )
 
-// ValidID reports whether a text can be the id of what is retried under any policy: a claim id, or one word that can do no
-// harm in a log or a report and is no e-mail address.
+// ValidID reports whether a text can be the id of what is retried under any policy: a claim id, or one word
+// that can do no harm in a log or a report and is no e-mail address.
 func ValidID(id string) bool {
-	return ValidClaimID(id) ||
-		id != "" && len(id) <= maxIDBytes && strings.IndexByte(idSigns, id[0]) < 0 && strings.TrimLeft(id, idLetters+idSigns) == ""
+	return len(id) <= maxIDBytes && word.MatchString(id) || validClaimID(id)
 }
 
-// ValidClaimID reports whether a text is a claim id: ^CLM-.*-\d+$ on the whole string, without the cost of a regular
-// expression, but for what no claim number contains and would do harm in a log or a report: control characters,
-// invisible direction marks, bytes that are not UTF-8, more than 128.
-func ValidClaimID(id string) bool {
-	head := strings.TrimRight(id, "0123456789")
-	middle, isClaim := strings.CutPrefix(head, "CLM-")
-	return isClaim && strings.HasSuffix(middle, "-") && len(head) < len(id) && len(id) <= maxIDBytes && !strings.ContainsFunc(middle, harmful)
-}
-
-func harmful(c rune) bool {
-	return c == utf8.RuneError || unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
-}
+func validClaimID(id string) bool { return len(id) <= maxIDBytes && claimID.MatchString(id) }
 
 // maxShape is how much of a value's shape is shown; an operator recognises a value by its beginning.
 const maxShape = 40
 
-// Shape describes a text by its form: letters become x or X, digits become 9, the rest stays. "João 123" is shown as
+// Shape describes a text by its form: letters become x or X, digits become 9, the rest stays. "João 123" is
+// shown as
 // "Xxxx 999", so that a person sees what kind of value is wrong and nobody's data is repeated.
 func Shape(s string) text.Message {
 	if s == "" {

@@ -78,9 +78,6 @@ func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
 				t.Fatalf("wait %d, %v, lies outside of its band: %+v", i, d.Backoff, waits[i])
 			}
 			r.RetryCount, r.SubmissionError, at = d.RetryCount, "BUSY", at.Add(d.Backoff)
-			if p.Precision == time.Minute {
-				at = at.Truncate(time.Second) // from where whole minutes are counted
-			}
 		}
 	})
 }

@@ -180,9 +180,8 @@ func (h *Handler) observe(e *evaluation, r *audit.Record) {
 		fields = append(fields, zap.String("claimId", r.ClaimID), zap.String("elementId", e.job.ElementID))
 		h.opt.Logger.Warn(event, append(fields, jobFields(e.job)...)...)
 	}
-	for _, i := range e.decision.Ignored.All() { // each with the shape of its value
-		warn("input_ignored", zap.String("variable", i.Variable), zap.String("reason", string(i.Reason)),
-			zap.String("value", e.Describe(i.Variable)))
+	for _, variable := range e.decision.Ignored { // each with the shape of its value
+		warn("input_ignored", zap.String("variable", variable), zap.String("value", e.Describe(variable)))
 	}
 	if e.decision.CountFrom == retry.CountFromTrail {
 		warn("retry_count_lost",

@@ -34,7 +34,7 @@ func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
 			"conta CLM-1-1: INSURANCE_EXPIRED não se resolve sozinho; corrija os dados e depois reenvie ou abandone a conta",
 		},
 		{
-			`"submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"`, "DEADLINE: erro transitório, nenhum envio cabe antes de 2025-01-12T10:42:00Z",
+			`"submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"`, "DEADLINE: Erro transitório, nenhum envio cabe antes de 2025-01-12T10:42:00Z",
 			"conta CLM-1-1: nenhum envio cabe antes do prazo final 2025-01-12T10:42:00Z, último erro 503 (TRANSIENT); revise a conta e depois reenvie ou abandone",
 		},
 	} {

@@ -10,6 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
@@ -48,7 +49,7 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 	}
 	entry.ClaimID = o.ClaimID
 	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.DecidedBy, "{}"
-	if wait, _ := contract.ParseISODuration(o.RedriveWait); wait > 0 {
+	if wait, _ := retry.ParseDuration(o.RedriveWait); wait > 0 {
 		record.NextRetryTime = record.At.Add(wait)
 	}
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID

@@ -163,9 +163,9 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"maxRetries":"-1"}`:             `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
 		`{"policy":"fast"}`:               `task header policy is "fast" but must be named retryPolicy`,
 		`{"backoff":"3m"}`:                `task header backoff is "3m" but must be named base`,
-		`{"max":"30s"}`:                   `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole minutes, the precision`,
+		`{"max":"30s"}`:                   `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole units of precision, 1m`,
 		`{"retryPolicy":["fast"]}`:        `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
-		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be at most 8784h`,
+		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be from 5m, the longer of min and base, to 8784h`,
 		`{"onExhausted":"Billing"}`:       `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
 	} {
 		a := byTISS(t, asked{headers: headers}.job())

@@ -86,8 +86,9 @@ func (r *reader) request(j *job.Job, p *retry.Policy) retry.Request {
 	}
 	count, _ := r.whole(contract.RetryCount, retry.RuleRetryCount, 0, math.MaxInt32)
 	request.RetryCount = int(count)
-	request.LastSubmissionTime, request.Ignored.LastSubmissionTime = outside(r, contract.LastSubmissionTime, retry.ParseLastSubmissionTime)
-	request.RetryAfter, request.Ignored.RetryAfter = outside(r, contract.RetryAfter, retry.ParseRetryAfter)
+	request.LastSubmissionTime = outside(r, contract.LastSubmissionTime, retry.ParseLastSubmissionTime)
+	request.RetryAfter = outside(r, contract.RetryAfter, retry.ParseRetryAfter)
+	request.Ignored = r.ignored
 	if !p.AcceptEmptyError || !r.get(contract.SubmissionError).absent() {
 		rule := retry.RuleSubmissionError
 		if r.get(contract.SubmissionError).absent() {

@@ -104,7 +104,7 @@ func (o *Outcome) readOrder(r *reader) {
 		return
 	}
 	s := r.text(contract.RedriveWait, ruleRedriveWait)
-	wait, err := contract.ParseISODuration(s)
+	wait, err := retry.ParseDuration(s)
 	switch {
 	case err == nil && wait > 0:
 		o.RedriveWait = contract.ISODuration(wait)

@@ -163,7 +163,7 @@ func (o *overrides) fromHeaders() {
 	}
 	for _, d := range []struct {
 		name string
-		into *time.Duration
+		into *retry.ISODuration
 	}{{contract.HeaderBase, &o.Base}, {contract.HeaderMax, &o.Max}, {contract.HeaderDeadline, &o.Deadline}} {
 		s, is := o.headers[d.name]
 		if !is {
@@ -174,7 +174,7 @@ func (o *overrides) fromHeaders() {
 			o.headerFault(d.name, s, ruleDuration)
 			continue
 		}
-		*d.into, o.from[d.name] = span, origin{retry.HeaderFault + " " + d.name, text.Messagef("%q", s)}
+		*d.into, o.from[d.name] = retry.ISODuration(span), origin{retry.HeaderFault + " " + d.name, text.Messagef("%q", s)}
 	}
 }
 
@@ -185,10 +185,10 @@ func (o *overrides) fromVariables() {
 		o.MaxRetries = &retries
 	}
 	if ms, is := o.whole(contract.RetryDelay, ruleMilliseconds, 1, maxMilliseconds); is {
-		o.Base, o.from[contract.HeaderBase] = time.Duration(ms)*time.Millisecond, o.variable(contract.RetryDelay)
+		o.Base, o.from[contract.HeaderBase] = retry.ISODuration(ms*1e6), o.variable(contract.RetryDelay)
 	}
 	if ms, is := o.whole(contract.MaxRetryDelay, ruleMilliseconds, 1, maxMilliseconds); is {
-		o.Max, o.from[contract.HeaderMax] = time.Duration(ms)*time.Millisecond, o.variable(contract.MaxRetryDelay)
+		o.Max, o.from[contract.HeaderMax] = retry.ISODuration(ms*1e6), o.variable(contract.MaxRetryDelay)
 	}
 }
 

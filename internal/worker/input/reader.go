@@ -25,6 +25,8 @@ type reader struct {
 	variables
 	zone   *time.Location
 	faults []retry.Fault
+	// ignored are the variables that could not be read and are none of the faults.
+	ignored []string
 	// onExhausted and onPermanent are those of [Decision].
 	onExhausted, onPermanent string
 	// faultyHeader reports whether one of the faults is a header's.
@@ -96,18 +98,21 @@ func (r *reader) time(variable string) time.Time {
 	return time.Time{}
 }
 
-// outside reads a variable that another system wrote. It is never a fault of the job: what cannot be read is as if it were
-// absent, and reason says why.
-func outside[T any](r *reader, variable string, parse func(string, *time.Location) (T, retry.IgnoredReason)) (result T, reason retry.IgnoredReason) {
+// outside reads a variable that another system wrote. It is never a fault of the job: what cannot be read is noted and
+// as if it were absent.
+func outside[T any](r *reader, variable string, parse func(string, *time.Location) (T, bool)) (result T) {
 	v := r.get(variable)
 	if v.absent() {
-		return result, ""
+		return result
 	}
 	s, ok := v.textOrNumber()
-	if !ok {
-		return result, retry.IgnoredType
+	if ok {
+		result, ok = parse(s, r.zone)
 	}
-	return parse(s, r.zone)
+	if !ok {
+		r.ignored = append(r.ignored, variable)
+	}
+	return result
 }
 
 // written reads a text that a person wrote, at most so many characters.
