@@ -31,7 +31,7 @@ outage fail, and asks the policy for every decision.`,
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
 	_ = command.MarkFlagRequired("outage") // it is there
 	return p.answers(command, nothing, func(*call) (any, string, error) {
-		s.Outages = []simulate.Outage{{End: *outage}}
+		s.Outage = *outage
 		if err := s.Check(); err != nil {
 			return nil, "", usageError{err}
 		}

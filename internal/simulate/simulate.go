@@ -1,8 +1,8 @@
-// Package simulate plays a retry policy against outages with invented claims: how many are accepted after all, how many
-// tries are in vain, and how many resubmissions come at once.
+// Package simulate plays a retry policy against an outage with invented claims: how many are accepted after
+// all, how many tries are in vain, and how many resubmissions come at once.
 //
-// It is pure, like the rule that it asks: no clock, no file, and the same question always gets the same answer. Every
-// decision is one of [retry.Policy.Decide].
+// It is pure, like the rule that it asks: no clock, no file, and the same question always gets the same
+// answer. Every decision is one of [retry.Policy.Decide].
 package simulate
 
 import (
@@ -23,13 +23,11 @@ const maxClaims = 1_000_000
 // seed determines when the claims are submitted first.
 const seed = 1
 
-// Outage is a time in which every try fails, from Begin up to End. Both are whole seconds since the start of the simulation.
-type Outage struct{ Begin, End time.Duration }
-
 // Scenario is what happens to the claims. The same scenario has the same claims under every policy.
 type Scenario struct {
-	// Outages are one or more, in order. The claims are submitted at random seconds until the first is over.
-	Outages []Outage
+	// Outage is how long every try fails, in whole seconds. The claims are submitted first at random
+	// seconds of it.
+	Outage time.Duration
 	// Claims is how many there are, 1 to 1,000,000.
 	Claims int
 	// Error is the text of every failure. A date in it means nothing, for the simulation has a calendar of its own.
@@ -44,19 +42,11 @@ func (s *Scenario) Check() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	fault(len(s.Outages) == 0, "there is no outage: give at least one")
-	for _, o := range s.Outages {
-		fault(o.Begin < 0 || o.End <= o.Begin || o.Begin%time.Second != 0 || o.End%time.Second != 0,
-			"an outage is from %s to %s but must last a second or more, in whole seconds",
-			retry.FormatDuration(o.Begin), retry.FormatDuration(o.End))
-	}
+	fault(s.Outage <= 0 || s.Outage%time.Second != 0,
+		"the outage lasts %s but must last a second or more, in whole seconds", retry.FormatDuration(s.Outage))
 	fault(s.Claims < 1 || s.Claims > maxClaims, "claims are %d but must be 1 to %d", s.Claims, maxClaims)
 	fault(strings.TrimSpace(s.Error) == "", "the error text is empty")
 	return errors.Join(faults...)
-}
-
-func (s *Scenario) down(at time.Duration) bool {
-	return slices.ContainsFunc(s.Outages, func(o Outage) bool { return o.Begin <= at && at < o.End })
 }
 
 // Result is how a simulation went under a policy. Its JSON form is stable: names are added, never changed.
@@ -106,7 +96,7 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	r.result = Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
 	for i := range s.Claims {
 		chance := rand.New(rand.NewPCG(seed, uint64(i)))
-		at := time.Duration(chance.Int64N(int64(s.Outages[0].End/time.Second))) * time.Second
+		at := time.Duration(chance.Int64N(int64(s.Outage/time.Second))) * time.Second
 		if err := r.play(int64(i)+1, at); err != nil {
 			return nil, err
 		}
@@ -136,7 +126,7 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 func (r *run) play(instance int64, at time.Duration) error {
 	request := retry.Request{ClaimID: "CLM-SIM-1", ProcessInstanceKey: instance, SubmissionError: r.scenario.Error}
 	for first := at; ; {
-		down := r.scenario.down(at)
+		down := at < r.scenario.Outage
 		if request.RetryCount > 0 {
 			r.waves[int64(at/time.Second)]++
 			if down {
