@@ -69,9 +69,7 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 		return exitFailure
 	}
 	found, are := errors.AsType[text.Faults](err)
-	for i := range found {
-		fmt.Fprint(stderr, text.Harmless(found[i].String()))
-	}
+	complainOf(stderr, text.Findings(found))
 	if are && !errors.As(err, &usageError{}) {
 		complain(stderr, "Every setting, its default and what it may hold: worker config --help")
 		return exitUsage
@@ -94,6 +92,13 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 // complain writes a line to standard error.
 func complain(stderr io.Writer, format string, args ...any) {
 	fmt.Fprintln(stderr, text.Line(fmt.Sprintf(format, args...)))
+}
+
+// complainOf writes findings to standard error.
+func complainOf(stderr io.Writer, findings text.Findings) {
+	for i := range findings {
+		fmt.Fprint(stderr, text.Harmless(findings[i].String()))
+	}
 }
 
 func (p *program) root() *cobra.Command {

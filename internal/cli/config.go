@@ -21,9 +21,7 @@ func (p *program) config() *cobra.Command {
 		if err != nil {
 			return nil, "", err
 		}
-		for _, warning := range cfg.Warnings {
-			complain(c.ErrOrStderr(), "warning: %s", warning.OneLine())
-		}
+		complainOf(c.ErrOrStderr(), cfg.Warnings)
 		rows := [][]string{{"NAME", "FROM", "VALUE"}}
 		for _, s := range cfg.Settings() {
 			rows = append(rows, []string{s.Name, s.Source, cmp.Or(text.Line(s.Value), "-")})

@@ -9,6 +9,7 @@ import (
 // wait that would end after the deadline is pulled forward to it. If less than Min is left, the claim is not
 // tried again.
 func (p *Policy) wait(r *Request, d *Decision, now time.Time) {
+	now = p.start(now)
 	d.Step, d.Outcome = StepBackoff, OutcomeRetry
 	shortest, longest, bounds := p.Band(r.RetryCount)
 	if d.Hint != (Hint{}) {
@@ -41,6 +42,15 @@ func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration,
 		longest = min(longest+(longest/5).Truncate(p.Precision), p.Max)
 	}
 	return shortest, longest, bounds
+}
+
+// start returns the time from which a wait is counted: a whole second if waits are whole minutes, so that a
+// part of a second takes no minute off what a deadline or a hint leaves.
+func (p *Policy) start(now time.Time) time.Time {
+	if p.Precision < time.Minute {
+		return now
+	}
+	return now.Truncate(time.Second)
 }
 
 // left returns the time until the deadline, in whole units of Precision.

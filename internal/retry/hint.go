@@ -2,6 +2,7 @@ package retry
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -14,8 +15,16 @@ import (
 type Hint struct {
 	Source HintSource `json:"source"`
 	// After is the duration; Until is the time, UTC, in whole seconds, zero if a duration was given.
-	After ISODuration `json:"after,omitempty"`
-	Until time.Time   `json:"until,omitzero"`
+	After ISODuration `json:"after"`
+	Until time.Time   `json:"until"`
+}
+
+// MarshalJSON writes the one of the two that was given.
+func (h Hint) MarshalJSON() ([]byte, error) {
+	if h.Until.IsZero() {
+		return fmt.Appendf(nil, `{"source":%q,"after":%q}`, h.Source, h.After), nil
+	}
+	return fmt.Appendf(nil, `{"source":%q,"until":%q}`, h.Source, h.Until.Format(time.RFC3339)), nil
 }
 
 // HintSource is where a hint was found.

@@ -39,7 +39,7 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		`{"retry-after"=>"120"}`:                                 "TEXT after 2m0s", // Ruby
 		"busy retry_after=30s":                                   "TEXT after 30s",  // a Go duration
 		"busy retry_after=30 status=503":                         "TEXT after 30s",
-		"Retry-After: 999999999":                                 "TEXT after 8784h0m0s", // more than a year is a year
+		"Retry-After: 99999999999":                               "TEXT after 8784h0m0s", // more than a year is a year
 
 		// The date of HTTP, and the time of JSON.
 		"Retry-After: Sun, 12 Jan 2025 11:00:00 GMT": "TEXT until 2025-01-12T11:00:00Z",

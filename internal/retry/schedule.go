@@ -39,7 +39,8 @@ func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
 		hint := p.findHint(&r, t, now)
 		const longest = 100 * maxWait // more is no Duration any more
 		deadline := cmp.Or(p.deadline(&r, now), now.Add(longest))
-		all := min(p.left(deadline, now), longest)
+		start := p.start(now)
+		all := min(p.left(deadline, start), longest)
 		var last Scheduled
 		own := true // the claim's own tries have not met the deadline yet
 		for ; r.RetryCount < p.MaxRetries; r.RetryCount++ {
@@ -47,17 +48,17 @@ func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
 			next.Shortest, next.Longest, _ = p.Band(r.RetryCount)
 			if own {
 				d := Decision{Hint: hint, Deadline: deadline}
-				p.wait(&r, &d, now.Add(last.Total))
+				p.wait(&r, &d, start.Add(last.Total))
 				next.Wait, own = d.Backoff, d.Step != StepDeadline
 			}
 			if hint != (Hint{}) {
-				next.Shortest, next.Longest, _ = p.hinted(hint, now)
+				next.Shortest, next.Longest, _ = p.hinted(hint, start)
 				hint = Hint{}
 			}
 			// The claim whose waits were the longest so far has the least time left, so that the band may get
 			// wider at its lower end.
-			most := p.left(deadline, now.Add(last.TotalShortest))
-			least := p.left(deadline, now.Add(last.TotalLongest))
+			most := p.left(deadline, start.Add(last.TotalShortest))
+			least := p.left(deadline, start.Add(last.TotalLongest))
 			if most < p.Min {
 				return
 			}

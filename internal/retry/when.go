@@ -1,6 +1,9 @@
 package retry
 
 import (
+	"errors"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -14,7 +17,7 @@ func ParseLastSubmissionTime(text string, zone *time.Location) (t time.Time, ok 
 	}
 	if date, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", text); err == nil {
 		text = date.Format(time.RFC3339)
-	} else if since, is := readSeconds(text); is {
+	} else if since, is := readSeconds(text); is && since < 130*maxWait { // in this century
 		text = time.Unix(0, 0).UTC().Add(since).Format(time.RFC3339Nano)
 	}
 	return readTime(text, zone, layouts)
@@ -34,13 +37,13 @@ func ParseRetryAfter(text string, zone *time.Location) (h Hint, ok bool) {
 		ok = err == nil
 	}
 	if ok { // never earlier than the other side said
-		return Hint{Source: HintVariable, After: ISODuration(min(ceil(span, time.Second), maxWait))}, true
+		return Hint{Source: HintVariable, After: ISODuration(ceil(min(span, maxWait), time.Second))}, true
 	}
 	until, ok := ParseLastSubmissionTime(text, zone)
 	if !ok {
 		return Hint{}, false
 	}
-	return Hint{Source: HintVariable, Until: until.UTC().Truncate(time.Second)}, true
+	return Hint{Source: HintVariable, Until: until.UTC().Add(time.Second - 1).Truncate(time.Second)}, true
 }
 
 // ParseRetryUntil reads a deadline, which a person wrote, and therefore strictly: RFC 3339, or a time without
@@ -49,10 +52,15 @@ func ParseRetryUntil(text string, zone *time.Location) (t time.Time, ok bool) {
 	return readTime(text, zone, layouts[:2])
 }
 
-// readSeconds reads a number of seconds in digits, which may have a fraction.
+// readSeconds reads a number of seconds in digits, which may have a fraction, to the millisecond, rounded up;
+// what no Duration holds is the longest.
 func readSeconds(text string) (span time.Duration, ok bool) {
-	span, err := time.ParseDuration(text + "s")
-	return span, err == nil && strings.Trim(text, "0123456789.") == ""
+	seconds, err := strconv.ParseFloat(text, 64)
+	if strings.Trim(text, "0123456789.") != "" || err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, false
+	}
+	const longest = float64(math.MaxInt64 / time.Millisecond)
+	return time.Duration(min(math.Ceil(seconds*1000), longest)) * time.Millisecond, true
 }
 
 // layouts are the dates and times without a zone that are read, those of Java first.

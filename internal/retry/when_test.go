@@ -47,11 +47,11 @@ func TestUnreadableLastSubmissionTimeIsIgnored(t *testing.T) {
 
 func TestRetryAfterIsReadInSixSpellings(t *testing.T) {
 	for value, want := range map[string]string{
-		"120": "VARIABLE after 2m0s", "0": "VARIABLE after 0s", "1.5": "VARIABLE after 2s", "999999999": "VARIABLE after 8784h0m0s",
+		"120": "VARIABLE after 2m0s", "0": "VARIABLE after 0s", "1.5": "VARIABLE after 2s", "99999999999": "VARIABLE after 8784h0m0s", "1768212000000": "VARIABLE after 8784h0m0s",
 		"PT1H30M": "VARIABLE after 1h30m0s", "P1DT12H": "VARIABLE after 36h0m0s", "PT0.5S": "VARIABLE after 1s", "P2W": "VARIABLE after 336h0m0s",
 		"Sun, 12 Jan 2025 11:00:00 GMT":     "VARIABLE until 2025-01-12T11:00:00Z",
 		"2025-01-12T11:00:00-03:00":         "VARIABLE until 2025-01-12T14:00:00Z",
-		"2025-01-12T11:00:00.123Z[Etc/UTC]": "VARIABLE until 2025-01-12T11:00:00Z", "2025-01-12 11:00:00": "VARIABLE until 2025-01-12T14:00:00Z",
+		"2025-01-12T11:00:00.123Z[Etc/UTC]": "VARIABLE until 2025-01-12T11:00:01Z", "2025-01-12 11:00:00": "VARIABLE until 2025-01-12T14:00:00Z",
 		"12/01/2025 11:00": "VARIABLE until 2025-01-12T14:00:00Z", "9999-12-31T23:59:59Z": "VARIABLE until 9999-12-31T23:59:59Z",
 		"": "none",
 	} {
@@ -65,7 +65,7 @@ func TestUnreadableRetryAfterIsIgnored(t *testing.T) {
 	for _, value := range []string{
 		"soon", "null", "-1", "+60", "120abc", "1,5", "120, 120", "1e3", "NaN", "P1Y", "PT-5S", "-PT5S", "P9999999999D",
 		"60s", "5m", "2 min", "11:00", "Sun, 12 Jan 2025 11:00:00 EST", "Sun, 31 Feb 2025 11:00:00 GMT", "2025-01-12",
-		"12/31/2025 11:00", strings.Repeat("1", 200), "\xff",
+		"12/31/2025 11:00", "\xff",
 		// Impossible years.
 		"0001-01-01T00:00:00Z", "Thu, 01 Jan 1970 00:00:00 GMT", "1999-12-31 23:59",
 	} {

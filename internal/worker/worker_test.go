@@ -182,7 +182,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	want := audit.Record{
 		ID: 1, Kind: audit.KindRetry, At: decided, Key: record.Key, ClaimID: "CLM-001-1", RetryCount: 2, MaxRetries: 5,
 		Policy: "tiss", Class: retry.Transient, Rule: "transient.TIMEOUT", Code: "TIMEOUT",
-		NextRetryTime: now.Add(12*time.Minute + time.Second), Variables: record.Variables, Detail: record.Detail,
+		NextRetryTime: now.Add(12 * time.Minute), Variables: record.Variables, Detail: record.Detail,
 	}
 	check.Same(t, want, record, "record")
 	wantKey := audit.Key{Cluster: "test", JobKey: 4711, ProcessInstanceKey: 2251799813685249, Inputs: record.Inputs}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package retry_test
+
+// mostAllocations are those of a decision.
+const mostAllocations = 4
