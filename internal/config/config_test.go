@@ -191,6 +191,7 @@ func TestOneFault(t *testing.T) {
 		"RETRY_OPERATOR=maria\nsilva":                         `RETRY_OPERATOR` + unprintable,
 		"RETRY_OPERATOR=" + strings.Repeat("ã", 129):          `RETRY_OPERATOR: "` + strings.Repeat("ã", 100) + `" is not allowed -> allowed: 1 to 128 characters`,
 		"RETRY_TZ=Sao_Paulo":                                  `RETRY_TZ: "Sao_Paulo" is not allowed -> allowed: an IANA time zone`,
+		"RETRY_TZ=Local":                                      `RETRY_TZ: "Local" is not allowed -> allowed: an IANA time zone`,
 		"RETRY_LANG=fr":                                       `RETRY_LANG: "fr" is not allowed -> allowed: pt-BR or en`,
 		"RETRY_MAX_RETRIES=0":                                 `RETRY_MAX_RETRIES: "0" is not allowed -> allowed: 1 to 1000`,
 		"RETRY_DATABASE_URL=sqlite://" + dir + "/a.db":        `RETRY_DATABASE_URL: directory ` + dir + ` is not there`,

@@ -58,6 +58,9 @@ type Zone struct{ *time.Location }
 
 // Decode implements [envconfig.Decoder].
 func (z *Zone) Decode(name string) (err error) {
+	if name == "Local" {
+		return errors.New("no IANA time zone")
+	}
 	z.Location, err = time.LoadLocation(name)
 	return err
 }
