@@ -160,11 +160,16 @@ func TestACredentialsFileIsReadAsAShellWouldReadIt(t *testing.T) {
 	cfg, err := config.Load(file(t, "# of the console\n\n  ZEEBE_ADDRESS=a:1\r\nexport\tCAMUNDA_TENANT_ID=\"south\"\nexport ZEEBE_TOKEN_SCOPE=\n"))
 	check.Must(t, err)
 	check.Same(t, []string{"grpcs://a:1", "south"}, []string{cfg.Address().String(), cfg.Tenant}, "settings")
-	const noLine = "--credentials: its file has a line that is not like export ZEEBE_CLIENT_ID='...'"
+	const noLine = "--credentials: its file is not lines like export ZEEBE_CLIENT_ID='...'"
 	for content, want := range map[string]string{
 		"":                                     "--credentials: its file cannot be used: it is empty",
 		"rm -rf s3cret\n":                      noLine,
 		"export ZEEBE_CLIENT_SECRET='s3cret\n": noLine,
+		"set ZEEBE_CLIENT_ID=abc\r\n":          noLine,
+		"clientId: abc\n":                      noLine,
+		"hello\n":                              noLine,
+		"# of the console\n":                   noLine,
+		"export ZEEBE_CLIENT_ID=\n":            noLine,
 	} {
 		set(t)
 		_, err := config.Load(file(t, content))

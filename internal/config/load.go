@@ -186,11 +186,20 @@ func (l *loader) readCredentials(path string) {
 		return
 	}
 	values, err := godotenv.Unmarshal(l.read(flag, path))
-	if err != nil { // it repeats the text, and the values can be parts of others
-		l.fault(flag, "its file has a line that is not like export ZEEBE_CLIENT_ID='...'", "")
+	set := func(name string) bool { return values[name] != "" }
+	if err != nil || !slices.ContainsFunc(l.known(), set) { // the error repeats the text
+		l.fault(flag, "its file is not lines like export ZEEBE_CLIENT_ID='...'", "")
 		return
 	}
 	l.credentials = values
+}
+
+// known are all names that a setting can come from.
+func (l *loader) known() (names []string) {
+	for _, s := range l.Settings() {
+		names = append(names, s.names()...)
+	}
+	return names
 }
 
 // process fills a struct. envconfig stops at the first fault, so that is noted and its variable unset until
@@ -218,10 +227,7 @@ func (l *loader) process(prefix string, spec any) {
 // unknown reports each name that begins with RETRY_ and is no setting, because a misspelt one would leave
 // its default in place without a word.
 func (l *loader) unknown() {
-	var known []string
-	for _, s := range l.Settings() {
-		known = append(known, s.names()...)
-	}
+	known := l.known()
 	for {
 		err := envconfig.CheckDisallowed(prefix, &Worker{})
 		if err == nil {
