@@ -79,7 +79,7 @@ func (l *loader) checkCredentials() {
 	}
 	if l.ZeebeAuthorizationURL != "" {
 		u, err := connurl.Parse(string(l.ZeebeAuthorizationURL))
-		if err != nil || !strings.HasPrefix(u.Scheme, "http") {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !ofOneHost(u) {
 			l.refuse(server)
 		} else {
 			l.checkPlaintext(server, u)

@@ -54,7 +54,12 @@ func (c *Config) address() (a Address, ok bool) {
 	} else if u.Path != "" {
 		return a, false
 	}
-	return a, a.Transport() != "" && u.Hostname() != "" && u.User == nil && u.RawQuery == ""
+	return a, a.Transport() != "" && ofOneHost(u) && u.RawQuery == ""
+}
+
+// ofOneHost reports whether a URL names a host, no second one and no user.
+func ofOneHost(u *url.URL) bool {
+	return u.Hostname() != "" && !strings.Contains(u.Host, ",") && u.User == nil
 }
 
 // AuthStrategy is how the worker authenticates to the cluster.

@@ -47,7 +47,7 @@ func TestOfSeveralAddressesTheOwnNameCountsThenGRPC(t *testing.T) {
 }
 
 func TestAnAddressThatIsNone(t *testing.T) {
-	for _, address := range []string{":26500", "zeebe:x", "zeebe:65536", "dns://zeebe:26500", "grpcs://zeebe/cluster", "https://"} {
+	for _, address := range []string{":26500", "zeebe:x", "zeebe:65536", "dns://zeebe:26500", "grpcs://zeebe/cluster", "https://", "a:26500,b:26500", "a,b"} {
 		want := fmt.Sprintf("ZEEBE_ADDRESS: %q is not allowed -> allowed: %s", address, addresses)
 		check.Same(t, want, strings.Join(faults(t, "ZEEBE_ADDRESS="+address), "\n"), "faults of %s", address)
 	}
@@ -88,7 +88,10 @@ func TestTheCredentialsPickTheStrategy(t *testing.T) {
 
 func TestTheAuthorizationServerIsAURL(t *testing.T) {
 	const name = "ZEEBE_AUTHORIZATION_SERVER_URL"
-	for _, u := range []string{"login.example/token", "ftp://login.example/token", "http://me:1234/pw@login.example/", "https://login.example:pw/token"} {
+	for _, u := range []string{
+		"login.example/token", "ftp://login.example/token", "http://me:1234/pw@login.example/", "https://login.example:pw/token",
+		"httpx://h/t", "https:///t", "https://:443/t", "https://u:pw@h/t", "https://u@h/t", "https://a,b/t",
+	} {
 		check.Same(t, []string{name + `: "***" is not allowed -> allowed: https://host/path`}, faults(t, oauth(name+"="+u)...), "faults of %s", u)
 	}
 	load(t, oauth(name+"=https://login.example:8443/auth/realms/a-b/protocol/openid-connect/token?p=1")...)
