@@ -72,6 +72,9 @@ func (l *loader) checkCredentials() {
 	if strings.Contains(l.BasicUser, ":") { // a password may follow it
 		l.fault(user, "holds a colon", "")
 	}
+	if l.BasicUser != "" && l.AuthStrategy() == AuthOIDC {
+		l.warn(user, "is not used, as credentials for OAuth are set too", "remove one of the two")
+	}
 	if _, ok := l.address(); !ok {
 		l.refuse(address)
 	} else if needed != nil {

@@ -84,6 +84,17 @@ func TestTheCredentialsPickTheStrategy(t *testing.T) {
 	for _, half := range []string{"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token"} {
 		check.Same(t, 2, len(faults(t, half)), "faults of %s alone, which is not taken for no authentication", half)
 	}
+	for _, half := range []string{"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_TOKEN_SCOPE=jobs"} {
+		check.Contains(t, strings.Join(faults(t, half), "\n"), "ZEEBE_CLIENT_ID"+oidc)
+		cfg := load(t, append(basic, half)...)
+		check.Same(t, config.AuthBasic, cfg.AuthStrategy(), "strategy by Basic authentication and %s", half)
+	}
+}
+
+func TestAUserBesideOAuthGetsAWarning(t *testing.T) {
+	cfg := load(t, oauth("CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=demo")...)
+	check.Same(t, config.AuthOIDC, cfg.AuthStrategy(), "strategy")
+	check.Same(t, []string{"CAMUNDA_BASIC_AUTH_USERNAME: is not used, as credentials for OAuth are set too -> remove one of the two"}, lines(cfg.Warnings), "warnings")
 }
 
 func TestTheAuthorizationServerIsAURL(t *testing.T) {

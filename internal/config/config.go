@@ -83,7 +83,7 @@ type Cluster struct {
 	ZeebeOverrideAuthority string `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" want:"a host name" desc:"The name to expect in the gateway's certificate, if it is not the address's."`
 	ZeebeClientCertificate string `envconfig:"ZEEBE_CLIENT_CERTIFICATE_PATH" want:"the path of a PEM file" desc:"A certificate to show to the gateway (mutual TLS)."`
 	ZeebeClientKey         string `envconfig:"ZEEBE_CLIENT_KEY_PATH" want:"the path of a PEM file" desc:"Its private key."`
-	BasicUser              string `envconfig:"CAMUNDA_BASIC_AUTH_USERNAME" want:"1 to 256 characters without a colon" desc:"User for Basic authentication, which it switches on."`
+	BasicUser              string `envconfig:"CAMUNDA_BASIC_AUTH_USERNAME" want:"1 to 256 characters without a colon" desc:"User for Basic authentication, which it switches on. Credentials for OAuth count before it."`
 	BasicPassword          Secret `envconfig:"CAMUNDA_BASIC_AUTH_PASSWORD" desc:"Its password."`
 	ZeebeClientID          string `envconfig:"ZEEBE_CLIENT_ID" want:"1 to 256 characters" desc:"OAuth client, which switches client credentials on."`
 	ZeebeClientSecret      Secret `envconfig:"ZEEBE_CLIENT_SECRET" desc:"Its secret."`
