@@ -183,9 +183,9 @@ func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findin
 }
 
 func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
-	f, err := askWorker(ctx, cfg)
-	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
-		f.Severity, f.Advice = text.Warning, "none runs with these settings on this host: worker run"
+	f, runs := askWorker(ctx, cfg)
+	if !runs {
+		f.Severity = text.Warning
 	}
 	return text.Findings{f}
 }
@@ -197,12 +197,15 @@ func Ready(ctx context.Context, cfg config.Config) text.Finding {
 	return f
 }
 
-func askWorker(ctx context.Context, cfg config.Config) (text.Finding, error) {
+func askWorker(ctx context.Context, cfg config.Config) (f text.Finding, runs bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	err := ops.Ask(ctx, httpOptions(cfg))
-	if err == nil {
-		return ok("worker", "ready"), nil
+	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
+		return failed("worker", err, "none runs with these settings on this host: worker run"), false
 	}
-	return failed("worker", err, "once that is mended a worker goes on by itself: do not restart it"), err
+	if err != nil {
+		return failed("worker", err, "once that is mended a worker goes on by itself: do not restart it"), true
+	}
+	return ok("worker", "ready"), true
 }

@@ -57,7 +57,11 @@ func OpenStore(ctx context.Context, cfg config.Config) (audit.Store, error) {
 func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 	secret, _ := audit.LoadSecret(cfg.AuditKey())
 	if path := cfg.SQLitePath(); path != "" {
-		return sqlite.OpenReadOnly(ctx, path, secret)
+		store, err := sqlite.OpenReadOnly(ctx, path, secret)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; RETRY_DATABASE_URL names it, and a worker makes it at its first start", err)
+		}
+		return store, err
 	}
 	return postgres.OpenReadOnly(ctx, string(cfg.DatabaseURL), secret)
 }

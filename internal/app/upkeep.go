@@ -14,16 +14,22 @@ import (
 )
 
 // keep logs the signed heads of the audit trail, which show a trail that was put back to an earlier state: at
-// the start, every hour, and when ctx ends. From the first hour on it checks the trail once a day; a million
-// records take some seconds of one core.
+// the start, every hour, and when ctx ends. It checks the trail once a day, first when the jobs that waited
+// for the worker are done, and an hour after a check that could not be finished. A million records take some
+// seconds of one core.
 func (a *App) keep(ctx context.Context) {
 	var known []audit.Head
-	for hour := 0; ctx.Err() == nil; hour++ {
+	var due time.Time
+	for pause := 5 * time.Minute; ctx.Err() == nil; pause = time.Hour {
 		a.logHeads(ctx)
-		if hour%24 == 1 {
-			known = a.checkTrail(ctx, known)
+		outage.Sleep(ctx, pause)
+		if ctx.Err() != nil || time.Now().Before(due) {
+			continue
 		}
-		outage.Sleep(ctx, time.Hour)
+		var checked bool
+		if known, checked = a.checkTrail(ctx, known); checked {
+			due = time.Now().Add(24 * time.Hour)
+		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -49,8 +55,8 @@ func (a *App) logHeads(ctx context.Context) {
 }
 
 // checkTrail checks the audit trail, and that it still has the known heads of the check before. It returns
-// the heads for the next check.
-func (a *App) checkTrail(ctx context.Context, known []audit.Head) []audit.Head {
+// the heads for the next check, and whether this one was finished.
+func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit.Head, checked bool) {
 	verified, err := audit.Verify(ctx, a.store, a.secret.Public(), known)
 	broken, is := errors.AsType[*audit.BrokenError](err)
 	switch {
@@ -61,16 +67,16 @@ func (a *App) checkTrail(ctx context.Context, known []audit.Head) []audit.Head {
 			zap.Int64("seq", broken.Seq),
 			zap.String("why", broken.Error()),
 			zap.String("detail", "somebody changed it past the worker: docs/runbooks.md#auditchainbroken"))
-		return known
+		return known, true
 	case err != nil:
 		if ctx.Err() == nil {
 			a.log.Warn("audit_trail_not_checked", zap.Error(err))
 		}
-		return known
+		return known, false
 	}
 	a.numbers.AuditChecked(true)
 	a.log.Info("audit_trail_intact", zap.Int64("records", verified.Records))
-	return verified.Heads
+	return verified.Heads, true
 }
 
 // successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).

@@ -77,10 +77,12 @@ func TestAChangedAuditTrailIsFoundAndShown(t *testing.T) {
 	if v := k.gauge(t, "retry_audit_intact"); v == v { // only NaN is not itself
 		t.Errorf("before the first check the trail is shown as %v, want NaN", v)
 	}
-	known := k.checkTrail(t.Context(), nil)
+	known, _ := k.checkTrail(t.Context(), nil)
 	check.Same(t, 1, k.gauge(t, "retry_audit_intact"), "retry_audit_intact of a trail in order")
 	k.change(t, "DROP TRIGGER records_are_never_changed", "UPDATE records SET claim_id = 'CLM-001-2' WHERE seq = 2")
-	check.Same(t, known, k.checkTrail(t.Context(), known), "heads of a broken trail")
+	same, checked := k.checkTrail(t.Context(), known)
+	check.Same(t, known, same, "heads of a broken trail")
+	check.Same(t, true, checked, "it was checked")
 	check.Same(t, 0, k.gauge(t, "retry_audit_intact"), "retry_audit_intact of a changed trail")
 	line := k.logs.FilterMessage("audit_trail_broken").All()
 	if len(line) != 1 || line[0].ContextMap()["seq"] != int64(2) {
@@ -128,10 +130,54 @@ func TestTheEventOfTheHeadsHasTheSignedOnes(t *testing.T) {
 	}
 }
 
+// unread is a store that cannot be walked through at first.
+type unread struct {
+	audit.Store
+
+	times, walks int
+}
+
+func (u *unread) Walk(context.Context, audit.Walker) error {
+	if u.walks++; u.walks <= u.times {
+		return errors.New("away")
+	}
+	return nil
+}
+
+func (u *unread) Heads(context.Context) ([]audit.Head, []audit.Head, error) { return nil, nil, nil }
+
+func TestTheTrailIsCheckedOnceADayAndAgainAfterACheckThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		secret, err := audit.NewSecret()
+		check.Must(t, err)
+		store := &unread{times: 2}
+		numbers := metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All())
+		a := &App{store: store, secret: secret, log: zap.NewNop(), numbers: numbers}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go a.keep(ctx)
+		for _, at := range []struct {
+			after time.Duration
+			walks int
+		}{
+			{4 * time.Minute, 0},
+			{2 * time.Minute, 1}, // away
+			{time.Hour, 2},       // away still
+			{time.Hour, 3},
+			{22 * time.Hour, 3},
+			{3 * time.Hour, 4},
+		} {
+			time.Sleep(at.after)
+			synctest.Wait()
+			check.Same(t, at.walks, store.walks, "checks")
+		}
+	})
+}
+
 // A store that was put back is in order by itself.
 func TestATrailPutBackToAnEarlierStateIsFound(t *testing.T) {
 	k := keptTrail(t)
-	known := k.checkTrail(t.Context(), nil)
+	known, _ := k.checkTrail(t.Context(), nil)
 	k.store = trailOf(t, filepath.Join(t.TempDir(), "backup.db"), k.secret, 1)
 	if k.checkTrail(t.Context(), nil); k.gauge(t, "retry_audit_intact") != 1 {
 		t.Fatal("the trail that was put back is not in order by itself")

@@ -66,7 +66,7 @@ func onlyHere(next http.Handler) http.Handler {
 	})
 }
 
-// shown reports whether a request shows the token, in a time that does not depend on what it shows.
+// shown reports whether a request shows the token, in a time that tells its length at most.
 func (p *probes) shown(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	same := subtle.ConstantTimeCompare([]byte(token), []byte(p.Token)) == 1

@@ -9,11 +9,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"golang.org/x/net/netutil"
 )
 
@@ -37,7 +39,7 @@ type Options struct {
 	// Ready returns why the worker is not ready, nil where it is. It returns when its context ends, after
 	// readyTimeout, and is not called concurrently.
 	Ready func(context.Context) error
-	// Logger gets the errors of the server itself, at level debug.
+	// Logger gets the errors of the server itself.
 	Logger *zap.Logger
 }
 
@@ -65,8 +67,8 @@ func New(o Options) (*Server, error) {
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get})
 	}
-	// A client can cause a line at will, such as by a TLS handshake that fails.
-	faults, _ := zap.NewStdLogAt(o.Logger.Named("http"), zap.DebugLevel) // which is a level
+	quiet := zap.WrapCore(func(core zapcore.Core) zapcore.Core { return handshakeless{core} })
+	faults, _ := zap.NewStdLogAt(o.Logger.Named("http").WithOptions(quiet), zap.WarnLevel) // which is a level
 	return &Server{listener, &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
@@ -112,4 +114,15 @@ func certificates(path, keyPath string) func(*tls.ClientHelloInfo) (*tls.Certifi
 		}
 		return last.Load(), nil
 	}
+}
+
+// handshakeless drops the lines about failed TLS handshakes, which a client can cause at will.
+type handshakeless struct{ zapcore.Core }
+
+// Check adds the core to every other line.
+func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if strings.HasPrefix(entry.Message, "http: TLS handshake error") {
+		return checked
+	}
+	return h.Core.Check(entry, checked)
 }

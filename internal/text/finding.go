@@ -15,9 +15,8 @@ type Severity string
 
 // The severities.
 const (
-	// OK is as it should be, and Unknown cannot be seen from here.
-	OK      Severity = "ok"
-	Unknown Severity = "unknown"
+	// OK is as it should be.
+	OK Severity = "ok"
 	// Information is worth knowing, and often meant. Warning does something else than it seems to, in some
 	// cases. Error stops what it is about, or lets it not do what it is for.
 	Information Severity = "information"
@@ -87,9 +86,9 @@ func (f Faults) Error() string {
 // in a file its sentences, below the place.
 func (f Finding) String() string {
 	if f.File == "" {
-		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Unknown), f.Severity, len("authentication"), f.Check, f.OneLine())
+		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Warning), f.Severity, len("authentication"), f.Check, f.OneLine())
 		if f.Advice != "" {
-			s += fmt.Sprintf("%*s-> %s\n", len(Unknown)+2, "", f.Advice)
+			s += fmt.Sprintf("%*s-> %s\n", len(Warning)+2, "", f.Advice)
 		}
 		return s
 	}

@@ -85,7 +85,7 @@ func parse(raw string) (*place, error) {
 	p.keepOut = p.take("create", "true", "false") == "false"
 	if p.scheme == "amqps" || p.scheme == "kafka+tls" {
 		p.trust(p.take("ca", ""))
-	} else if p.take("insecure", "false", "true") == "false" && plain && p.user != "" {
+	} else if p.take("insecure", "false", "true") == "false" && plain && p.user+p.password != "" {
 		p.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
 	}
 	return p, nil

@@ -32,11 +32,11 @@ securityContext:
 
 {{/*
 How long Kubernetes waits for a stop before it kills, in seconds: the active jobs (the shutdown timeout), the second in
-which what is left goes back to the broker, and what is closed then. Each step of that is left behind after 7 seconds
-(internal/app/stop.go); 81 is room for eleven steps that all hang. A stop in which nothing hangs takes none of it.
+which what is left goes back to the broker, and what is closed then, which is given up after 10 seconds (internal/app/run.go).
+A stop in which nothing hangs takes none of it.
 */}}
 {{- define "analyze-retry.gracePeriod" -}}
-{{ add (int .Values.worker.shutdownTimeoutSeconds) 1 81 }}
+{{ add (int .Values.worker.shutdownTimeoutSeconds) 1 12 }}
 {{- end }}
 
 {{/* Four fifths of the memory limit for the Go runtime: SQLite keeps memory that Go does not count. */}}
