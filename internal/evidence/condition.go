@@ -24,7 +24,7 @@ type Condition struct {
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too. Case
 	// does not matter.
 	Contains containedWords `yaml:"contains" json:"contains,omitempty"`
-	// Unless must not hold; nil for nothing.
+	// Unless must not hold; nil for nothing. It has no Unless of its own.
 	Unless *Condition `yaml:"unless" json:"unless,omitempty"`
 }
 
@@ -82,6 +82,9 @@ func Compile(c Condition, fault func(setting, problem string)) *Matcher {
 		fault("contains", "is missing, and so is any other condition")
 	}
 	if c.Unless != nil {
+		if c.Unless.Unless != nil {
+			fault("unless", "has an unless of its own")
+		}
 		m.unless = Compile(*c.Unless, func(setting, problem string) {
 			fault("unless", "is not right: "+setting+" "+problem)
 		})
@@ -244,7 +247,8 @@ func (p *pieces) implies(other part) bool {
 	return true
 }
 
-// httpCodes, smtpCodes and soapFaults are codes, in which x is any digit.
+// httpCodes, smtpCodes and soapFaults are codes. An x is any digit in those of HTTP and SMTP; of the enhanced
+// ones there are the classes only.
 type (
 	httpCodes  []string
 	smtpCodes  []string
@@ -258,12 +262,12 @@ func (c soapFaults) compile(fault faultFunc) part { return compileCodes(fault, c
 func compileCodes(fault faultFunc, codes []string, kinds ...Kind) part {
 	p := &pieces{}
 	for _, code := range codes {
-		pattern := strings.ReplaceAll(strings.ToLower(code), "x", "?")
+		class := strings.ReplaceAll(strings.ToLower(code), "x", "[0-9]")
 		is := func(r *Row) bool {
-			matches, _ := path.Match(pattern, strings.ToLower(r.Code))
-			return matches
+			within, _ := path.Match(class, r.Code)
+			return within || strings.EqualFold(code, r.Code)
 		}
-		if !p.add(is, kinds...) {
+		if strings.ContainsAny(code, `*?[\`) || !p.add(is, kinds...) {
 			fault("has %q, which is no code that is known, and no class such as 5xx", code)
 		}
 	}

@@ -82,10 +82,15 @@ func TestAWrongConditionNamesAllThatIsWrong(t *testing.T) {
 		`http has "600", which is no code`:                         {HTTP: []string{"600"}},
 		`smtp has "5.1.1", which is no code`:                       {SMTP: []string{"5.1.1"}},
 		`soapFault has "clients", which is no code`:                {SOAPFault: []string{"clients"}},
+		`smtp has "x.x.x", which is no code`:                       {SMTP: []string{"x.x.x"}},
+		`http has "5*", which is no code`:                          {HTTP: []string{"5*"}},
+		`http has "[1-5]xx", which is no code`:                     {HTTP: []string{"[1-5]xx"}},
+		`soapFault has "xxxxxx", which is no code`:                 {SOAPFault: []string{"xxxxxx"}},
 		`terms needs the table terms or exceptions, not "x"`:       {Terms: &evidence.TermsCondition{Table: "x"}},
 		`terms has the sign "gone"; those of terms are away, busy`: {Terms: &evidence.TermsCondition{Table: "terms", Sign: []string{"gone"}}},
 		"contains has an empty text":                               {Contains: []string{" "}},
 		`unless is not right: http has "600", which is no code`:    {Contains: []string{"X"}, Unless: &evidence.Condition{HTTP: []string{"600"}}},
+		"unless has an unless of its own":                          {Contains: []string{"X"}, Unless: &evidence.Condition{Contains: []string{"Y"}, Unless: &evidence.Condition{Contains: []string{"Z"}}}},
 	} {
 		var all []string
 		evidence.Compile(c, func(setting, problem string) { all = append(all, setting+" "+problem) })

@@ -128,7 +128,7 @@ func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRul
 	for i := range rules {
 		r := &rules[i]
 		f.add(!slices.Contains(classes, r.Class), r.ID, "class",
-			text.Messagef("must be TRANSIENT or PERMANENT, and is not for inDoubt"))
+			text.Messagef("must be TRANSIENT or PERMANENT; a rule of inDoubt has none"))
 		f.add(seen[r.ID], r.ID, "id", text.Messagef("is taken by another rule"))
 		f.add(!validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty, r.ID, "id",
 			text.Messagef("is %q but must be letters, digits and . _ : / -, at most 100, "+
@@ -170,6 +170,11 @@ func (s *Settings) faults() (f faults) {
 	f.add(s.IDs != ClaimIDs && s.IDs != AnyIDs, "", "ids", text.Messagef("must be claim or any"))
 	f.add(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "", "unknown",
 		text.Messagef("must be UNKNOWN, TRANSIENT or PERMANENT"))
+	for i, t := range s.Targets {
+		again := func(o Target) bool { return o.KPI == t.KPI && o.Source == t.Source }
+		f.add(slices.ContainsFunc(s.Targets[:i], again), "", "targets",
+			text.Messagef("has %s twice from one source", t.KPI))
+	}
 	return f
 }
 

@@ -18,6 +18,12 @@ func TestInvalidPolicyIsRefusedByItsSetting(t *testing.T) {
 	}{
 		{"min between units", "min", func(p *retry.Settings) { p.Min = 90 * time.Second }},
 		{"an unknown precision", "precision", func(p *retry.Settings) { p.Precision = time.Hour }},
+		{"two targets of one KPI from one source", "targets", func(p *retry.Settings) {
+			p.Targets = []retry.Target{
+				{KPI: "claimsLost", Bound: "<", Value: 0.01, Source: "x"},
+				{KPI: "claimsLost", Bound: "<", Value: 0.02, Source: "x"},
+			}
+		}},
 		{"a jitter that is no number", "jitter", func(p *retry.Settings) { p.Jitter = math.NaN() }},
 	} {
 		p := plain(t).Settings
