@@ -35,18 +35,19 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 		l.horizon(outage)
 		l.waits()
 	}
+	l.settings(s.settings)
 	l.extends()
 	for i := range l.p.Rules {
 		l.compiled = append(l.compiled, compiled(l.p.Rules[i].Condition))
 	}
 	for i := range e.Rules {
 		l.rule = e.Rules[i].ID
-		l.words(&e.Rules[i])
+		l.alone(&e.Rules[i])
 		l.beside(i)
 	}
 	for i := range e.InDoubt {
 		l.rule = e.InDoubt[i].ID
-		l.words(&e.InDoubt[i])
+		l.alone(&e.InDoubt[i])
 		l.doubts(&e.InDoubt[i])
 	}
 	if e.Extends != "" {
@@ -175,14 +176,20 @@ func (l *linter) waits() {
 	}
 }
 
+// settings finds a default policy of a file whose numbers are not those of the settings (RN-BIL-004 section
+// 5.2), whether it states them or has them from another policy.
+func (l *linter) settings(by Source) {
+	p := l.p
+	same := p.MaxRetries == cmp.Or(by.MaxRetries, p.MaxRetries) && p.Base == cmp.Or(by.Base, p.Base) &&
+		p.Min == cmp.Or(by.Base, p.Min) && p.Max == cmp.Or(by.Max, p.Max)
+	l.find(p.Name == "tiss" && !same, check{text.Warning, "settings"},
+		"extend tiss and leave the numbers out of the file, or unset the settings",
+		"the numbers of the file count, not those of %s", SettingsOrigin)
+}
+
 // extends finds the documents' permanent words that a policy for claims retries, because it inherits no rule
 // that knows them.
 func (l *linter) extends() {
-	by := l.e.parent
-	same := l.e.MaxRetries == by.MaxRetries && l.e.Base == by.Base && l.e.Max == by.Max
-	l.find(by.Origin == SettingsOrigin && l.e.Name == by.Name && !same, check{text.Warning, "settings"},
-		"leave the numbers out of the file, or unset the settings",
-		"the numbers of the file count, not those of %s", SettingsOrigin)
 	const advice = "state extends, so that the rules here come before the inherited ones"
 	refuses := func(p *retry.Policy, word string) bool { return p.Classify(word).Class == retry.Permanent }
 	var words []string

@@ -12,6 +12,7 @@ import (
 )
 
 var (
+	noEffect = check{text.Warning, "no-effect"}
 	// pattern is a word with marks of a pattern, a list or a quotation, or a blank at an end.
 	pattern = regexp.MustCompile(`[“”„‟‘’«»|\n\t]|[,;] |&\w+;|^/.*/\w*$|\.[*+?]|\\[a-zA-Z.]` +
 		`|\[[^\]]*-[^\]]*\]|\(\?|^[\s'"^*%]|[\s'"$*%]$`)
@@ -19,8 +20,14 @@ var (
 	short = regexp.MustCompile(`^[^\pL\pN]*([\pL\pN][^\pL\pN]*){0,3}$`)
 )
 
-// words finds words of a rule that read otherwise than they are meant.
-func (l *linter) words(r *retry.Rule) {
+// alone finds a rule that never matches by itself, and words of it that read otherwise than they are meant.
+func (l *linter) alone(r *retry.Rule) {
+	l.find(compiled(r.Condition).ExcludesItself(), noEffect,
+		"make unless narrower, or leave it out",
+		"unless matches everything that the rule looks for: the rule never matches")
+	l.find(len(r.HTTP) > 0 && len(r.SMTP) > 0, noEffect,
+		"make it a rule for each",
+		"it asks for an HTTP status and an SMTP reply in one text, and hardly any has both")
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
@@ -37,15 +44,11 @@ func (l *linter) words(r *retry.Rule) {
 	}
 }
 
-// beside finds a rule that decides nothing, or not what one of its words is for, because its own unless or an
-// earlier rule takes all such texts, or an inherited one does the same.
+// beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule
+// takes all such texts, or an inherited one does the same.
 func (l *linter) beside(i int) {
-	noEffect := check{text.Warning, "no-effect"}
 	const advice = "move it before the other rule, narrow that one with unless, or leave it out here"
 	r, m := &l.p.Rules[i], l.compiled[i]
-	l.find(m.ExcludesItself(), noEffect,
-		"make unless narrower, or leave it out",
-		"unless matches everything that the rule looks for: the rule never matches")
 	for j := range l.p.Rules {
 		other, earlier, inherited := &l.p.Rules[j], j < i, j >= len(l.e.Rules)
 		l.find(inherited && other.ID == r.ID, check{text.Warning, "same-id"},
@@ -83,8 +86,7 @@ var known = strings.Split(strings.TrimSpace(knownTexts), "\n")
 
 // doubts finds a rule of inDoubt that holds of many known texts.
 func (l *linter) doubts(r *retry.Rule) {
-	m := evidence.Compile(r.Condition, func(_, _ string) {})
-	found := 0
+	m, found := compiled(r.Condition), 0
 	for _, one := range known {
 		t := evidence.Read(one)
 		if _, holds := m.Match(t); holds {

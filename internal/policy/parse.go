@@ -25,7 +25,7 @@ type reader struct {
 	all map[string]*Entry
 }
 
-// add reads a file. If it has a fault, nothing is added. A fault in the form of one value hides no fault of
+// add reads a file. If it has a fault, nothing is added. A fault in the form of one policy hides no fault of
 // the others.
 func (s *Set) add(file string, content []byte) error {
 	r := &reader{form: form{file: file}, all: maps.Clone(s.entries)}
@@ -85,7 +85,8 @@ func (r *reader) make(e *Entry) {
 }
 
 // fault notes a fault of a setting of a policy, or of a rule of it. It leaves out what the form of the line
-// explains, what may be missing because the form of something is wrong, and what is a fault of the parent.
+// explains, what may be missing because the form of something in the policy is wrong, and what is a fault of
+// the parent.
 func (r *reader) fault(e *Entry, rule, setting, problem string) {
 	line, stated := e.line(rule, setting)
 	what := setting + " " + problem
@@ -100,10 +101,22 @@ func (r *reader) fault(e *Entry, rule, setting, problem string) {
 			what += " (" + setting + " is inherited from " + e.Extends + ")"
 		}
 	}
-	misread := func(f text.Finding) bool { return f.Subject == "" && (f.Line == line || !stated) }
+	misread := func(f text.Finding) bool {
+		within := f.Line >= e.node.Line && f.Line <= lastLine(&e.node)
+		return f.Subject == "" && (f.Line == line || !stated && within)
+	}
 	if !slices.ContainsFunc(r.faults, misread) {
 		r.add(line, subject(e.Name, rule), what)
 	}
+}
+
+// lastLine returns the line in which the last value of a node begins.
+func lastLine(node *yaml.Node) int {
+	last := node.Line
+	for _, n := range node.Content {
+		last = max(last, lastLine(n))
+	}
+	return last
 }
 
 // subject is what a finding is about.

@@ -18,6 +18,8 @@ import (
 // Set holds policies by name. It is read-only.
 type Set struct {
 	entries map[string]*Entry
+	// settings are the numbers that replaced those of tiss before the file was read.
+	settings Source
 }
 
 // Get returns the policy of a name.
@@ -53,8 +55,8 @@ func (s *Set) Version() string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Entry returns a policy as a file would state it without Extends: with everything that it inherits and all
-// defaults.
+// Entry returns a policy as a file would state it, with everything that it inherits and all defaults. A file
+// that has all of it leaves out Extends, which would add the inherited rules again.
 func (s *Set) Entry(name string) (written Entry, known bool) {
 	e, known := s.entries[name]
 	if !known {
@@ -89,10 +91,10 @@ var builtinFiles embed.FS
 
 // BuiltIns returns the policies that come with the worker. It panics if one of them is broken, which its test
 // rules out.
-func BuiltIns() *Set { return &Set{maps.Clone(builtIn())} }
+func BuiltIns() *Set { return &Set{entries: maps.Clone(builtIn())} }
 
 var builtIn = sync.OnceValue(func() map[string]*Entry {
-	s := &Set{map[string]*Entry{}}
+	s := &Set{entries: map[string]*Entry{}}
 	for _, name := range []string{"fast", "job-queue", "smtp", "tiss"} {
 		content, err := builtinFiles.ReadFile("builtin/" + name + ".yaml")
 		if err == nil {
