@@ -128,9 +128,11 @@ error or a warning, 2 if the file cannot be read.`,
 	}
 	outage := outageFlag(command.Flags(), "length of an outage that the retries must outlast")
 	return p.answers(command, nothing, func(c *call) (any, string, error) {
-		settings, _ := config.Part[config.Policies]() // what is wrong with the others is not asked here
+		settings, err := config.Part[config.Policies]()
 		if len(c.args) > 0 {
 			settings = config.Policies{PoliciesFile: c.args[0]}
+		} else if err != nil {
+			return nil, "", err
 		}
 		set, err := app.OpenPolicies(settings)
 		broken, is := errors.AsType[text.Faults](err)
