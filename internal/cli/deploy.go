@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -66,13 +67,19 @@ unless --force is given.`,
 	})
 }
 
-// resources reads files to deploy. On the broker they have their names without a directory.
+// resources reads files to deploy. On the broker they have their names without a directory. It takes more
+// endings for a model's, but lint sees .bpmn files only.
 func resources(paths []string) (list []bpmn.Model, err error) {
 	var wrong faults
 	for _, path := range paths {
+		name := filepath.Base(path)
+		known := slices.Contains([]string{".bpmn", ".form"}, filepath.Ext(name))
+		wrong.when(!known, "%s is no .bpmn or .form file", path)
+		twice := slices.ContainsFunc(list, func(m bpmn.Model) bool { return m.Name == name })
+		wrong.when(twice, "two files are named %s, which is their name on the broker", name)
 		content, _, err := readfile.Read(filepath.Clean(path), maxModel)
 		wrong.when(err != nil, "%w", err)
-		list = append(list, bpmn.Model{Name: filepath.Base(path), Content: content})
+		list = append(list, bpmn.Model{Name: name, Content: content})
 	}
 	return list, errors.Join(wrong...)
 }
