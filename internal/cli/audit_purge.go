@@ -27,9 +27,8 @@ what was removed. For --yes the worker must be stopped (SQLite), or
 RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 	}
-	var before time.Time
 	flags := command.Flags()
-	flags.TimeVar(&before, "before", before, []string{time.DateOnly}, "first `DAY` that stays, as 2021-11-01")
+	before := timeFlag(flags, "before", time.DateOnly, "first `DAY` that stays, as 2021-11-01")
 	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
 	return p.answers(command, settings, func(c *call) (any, string, error) {
@@ -37,7 +36,7 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 			return nil, "", fmt.Errorf("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s on: "+
 				"give an earlier day for --before", c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
 		}
-		done := purged{Before: before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
+		done := purged{Before: *before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
 		if err := done.purge(c.Context(), c.cfg); err != nil {
 			return nil, "", err
 		}

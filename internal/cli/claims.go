@@ -33,7 +33,7 @@ those of the 30 days before --to or before now.`,
 	older := agoFlag(flags, "older-than", "", "only open claims so old")
 	periodIn := periodFlags(command)
 	csv := flags.Bool("csv", false, "print CSV")
-	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
+	p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
 		for _, name := range *states {
 			known := slices.Concat(claims.OpenStandings(), claims.EndedStandings())
 			if !slices.Contains(known, audit.Standing(name)) {
@@ -55,4 +55,6 @@ those of the 30 days before --to or before now.`,
 		}
 		return list, list.Text(printer, now), nil
 	})
+	command.MarkFlagsMutuallyExclusive("csv", "json")
+	return command
 }

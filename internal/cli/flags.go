@@ -52,22 +52,48 @@ func outageFlag(flags *pflag.FlagSet, usage string) *time.Duration {
 	return outage
 }
 
+// yearMonth is the layout of a month, beside [time.DateOnly] of a day.
+const yearMonth = "2006-01"
+
+var layoutHints = map[string]string{
+	time.DateOnly: "give a day as 2026-11-30",
+	yearMonth:     "give a month as 2026-11",
+}
+
+// timeFlag adds a flag for a day or a month, and returns when that begins; zero where it is not given.
+func timeFlag(flags *pflag.FlagSet, name, layout, usage string) *time.Time {
+	begin := new(time.Time)
+	flags.Func(name, usage, func(text string) (err error) {
+		if *begin, err = time.Parse(layout, text); err != nil {
+			err = errors.New(layoutHints[layout])
+		}
+		return err
+	})
+	return begin
+}
+
 // period is a time that a command looks at: from <= t < to. Both are zero where none was given.
 type period struct{ from, to time.Time }
 
 // periodFlags adds the flags --from, --to and --month, and returns what gives their period by days of a zone.
 func periodFlags(command *cobra.Command) func(zone *time.Location) period {
-	var from, to, month time.Time
 	flags := command.Flags()
-	flags.TimeVar(&from, "from", from, []string{time.DateOnly}, "first `DAY`, as 2026-11-01")
-	flags.TimeVar(&to, "to", to, []string{time.DateOnly}, "last `DAY`, as 2026-11-30")
-	flags.TimeVar(&month, "month", month, []string{"2006-01"}, "the whole `MONTH`, as 2026-11")
+	from := timeFlag(flags, "from", time.DateOnly, "first `DAY`, as 2026-11-01")
+	to := timeFlag(flags, "to", time.DateOnly, "last `DAY`, as 2026-11-30")
+	month := timeFlag(flags, "month", yearMonth, "the whole `MONTH`, as 2026-11")
 	command.MarkFlagsMutuallyExclusive("month", "from")
 	command.MarkFlagsMutuallyExclusive("month", "to")
+	command.PreRunE = func(*cobra.Command, []string) error {
+		if !to.IsZero() && from.After(*to) {
+			return fmt.Errorf("--from %s is after --to %s",
+				from.Format(time.DateOnly), to.Format(time.DateOnly))
+		}
+		return nil
+	}
 	return func(zone *time.Location) (within period) {
-		begin, end := from, to
+		begin, end := *from, *to
 		if !month.IsZero() {
-			begin, end = month, month.AddDate(0, 1, -1)
+			begin, end = *month, month.AddDate(0, 1, -1)
 		}
 		if !begin.IsZero() {
 			within.from = time.Date(begin.Year(), begin.Month(), begin.Day(), 0, 0, 0, 0, zone)
