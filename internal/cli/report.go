@@ -56,7 +56,11 @@ With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
 		path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly),
 			last.Format(time.DateOnly), map[string]string{"text": "txt", "html": "html"}[*format]))
-		return nil, path + "\n", os.WriteFile(path, []byte(b.String()), 0o640) //nolint:gosec // for its group too
+		err = os.WriteFile(path, []byte(b.String()), 0o640) //nolint:gosec // for its group too
+		if err != nil {
+			return nil, "", err
+		}
+		return nil, path + "\n", nil
 	})
 	command.MarkFlagsMutuallyExclusive("dir", "json")
 	return command
