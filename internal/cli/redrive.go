@@ -129,6 +129,8 @@ func (o *redriveFlags) many(c *call, r *redrive.Redriver) (any, string, error) {
 		of := "of " + text.Count(planned, "claim") + " ordered"
 		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(n int) { c.progress(int64(n), of) })
 		c.progress(0, "")
+	}
+	if !o.dryRun && len(chosen) > 0 {
 		words = "\n" + answer.Results()
 	}
 	answer.Done = answer.Count(redrive.Done)

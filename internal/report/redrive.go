@@ -3,6 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/redrive"
@@ -47,27 +50,32 @@ func (r *Redrive) Count(result redrive.Result) (n int) {
 }
 
 // Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent:
-// whether they are sent again, and which of them may have arrived all the same.
+// whether they are sent again, why not, and which of them may have arrived all the same.
 func (r *Redrive) Preview(since time.Duration) string {
 	rows := [][]string{{"STATUS", "RULE", "SEND", "CLAIM"}}
-	check := 0
+	check, refused := 0, map[string]int{}
 	for i := range r.Claims {
 		c := &r.Claims[i]
 		send := cmp.Or(c.Advice, "yes")
 		if c.Finding != nil {
 			send = c.Finding.Check
+			refused[c.Finding.Check+": "+c.Finding.What]++
 		} else if c.Advice != "" {
 			check++
 		}
 		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, send, c.ClaimID})
 	}
-	s := text.Table("", rows)
-	s += fmt.Sprintf("\n%s chosen, of the decisions of the last %s; %d to send again.\n",
+	var b strings.Builder
+	b.WriteString(text.Table("", rows))
+	fmt.Fprintf(&b, "\n%s chosen, of the decisions of the last %s; %d to send again.\n",
 		text.Count(r.Selected, "claim"), text.Span(since), r.Count(redrive.Planned))
 	if check > 0 {
-		s += fmt.Sprintf("%d may have arrived (CHECK_STATUS): ask for the protocol's status first.\n", check)
+		fmt.Fprintf(&b, "%d may have arrived (CHECK_STATUS): ask for the protocol's status first.\n", check)
 	}
-	return s
+	for _, why := range slices.Sorted(maps.Keys(refused)) {
+		b.WriteString(text.Hanging(fmt.Sprintf("%d not: ", refused[why]), text.Line(why)))
+	}
+	return b.String()
 }
 
 // Results lists what became of each claim.
