@@ -70,7 +70,7 @@ func (w words) standing(c *claims.Claim, now time.Time) string {
 	case c.Standing == audit.Stopped && c.HeldBy != "":
 		return name + ": " + w.Name("with", c.HeldBy)
 	case c.DecidedBy != "":
-		return w.Sprintf("%s, by %s", name, c.DecidedBy)
+		return w.Sprintf("%s, by %s", name, w.Name("with", c.DecidedBy))
 	}
 	return name
 }

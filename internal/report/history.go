@@ -120,12 +120,12 @@ func (w words) event(r *audit.Record, f *contract.Facts) string {
 	}
 }
 
-// by names the person who decided, where the record does.
+// by names who decided, a person or a team, where the record does.
 func (w words) by(r *audit.Record) string {
 	if r.DecidedBy == "" {
 		return ""
 	}
-	return w.Sprintf(" by %s", text.Line(r.DecidedBy))
+	return w.Sprintf(" by %s", text.Line(w.Name("with", r.DecidedBy)))
 }
 
 // round sums up a round of submissions at its end, or so far.

@@ -128,3 +128,11 @@ func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	dead := claims.Claim{Standing: audit.DeadLetter}
 	check.Same(t, "carta morta", words{inPortuguese}.standing(&dead, now), "a state")
 }
+
+func TestATeamThatDecidedIsNamedInTheLanguage(t *testing.T) {
+	for by, want := range map[string]string{"billing": "faturamento", "registration": "cadastro", "maria": "maria"} {
+		claim := claims.Claim{Standing: audit.Abandoned, State: audit.State{DecidedBy: by}}
+		check.Same(t, "abandonada, por "+want, words{inPortuguese}.standing(&claim, time.Time{}), "a claim")
+		check.Same(t, " por "+want, words{inPortuguese}.by(&audit.Record{DecidedBy: by}), "a record")
+	}
+}
