@@ -160,7 +160,7 @@ that it is to get, and prints the answers that differ. A case that names no
 policy is for that of --policy; one that does, for that of the same file.
 
 The exit code is 1 if an answer differs.`,
-		Example: `  worker policies test cases.yaml --policy policies.yaml`,
+		Example: `  worker policies test cases.yaml --policy policies.yaml:dental`,
 		Args:    cobra.ExactArgs(1),
 	}
 	named := policyFlag(command)
