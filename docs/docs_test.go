@@ -106,13 +106,15 @@ func TestEveryTestThatAPageNamesExists(t *testing.T) {
 	}
 }
 
-// TestEveryCommandThatAPageShowsExists asks each command in a code block for its help, with its flags and their values.
+// TestEveryCommandThatAPageShowsExists asks each command in a code block or a line for its help, with its flags and their
+// values.
 func TestEveryCommandThatAPageShowsExists(t *testing.T) {
 	t.Parallel()
+	code := regexp.MustCompile("(?s)```\\w*\n(.*?)```|`((?:bin/)?worker\\s[^`]+)`")
 	commands := 0
 	for page, text := range files(t, ".md") {
-		for _, block := range regexp.MustCompile("(?s)```(?:sh|console)?\n(.*?)```").FindAllStringSubmatch(text, -1) {
-			for line := range strings.Lines(block[1]) {
+		for _, block := range code.FindAllStringSubmatch(text, -1) {
+			for line := range strings.Lines(block[1] + strings.ReplaceAll(block[2], "\n", " ")) {
 				args := argsOf(line)
 				if args == nil {
 					continue
@@ -122,13 +124,14 @@ func TestEveryCommandThatAPageShowsExists(t *testing.T) {
 				// First, so that no flag takes it for its value and the command runs.
 				exit := cli.Run(t.Context(), append([]string{"--help=true"}, args...), &stdout, &stderr)
 				usage := regexp.MustCompile(`(?m)^Usage:\n  worker ?(.*)$`).FindStringSubmatch(stdout.String())
-				if exit != 0 || usage == nil || !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(usage[1], args[0]) {
+				if exit != 0 || usage == nil || !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(usage[1], args[0]) ||
+					len(args) > 1 && args[1][0] != '-' && usage[1] == args[0]+" [flags]" { // which takes no argument
 					t.Errorf("%s: worker %s: %s", page, strings.Join(args, " "), &stderr)
 				}
 			}
 		}
 	}
-	if commands < 40 {
+	if commands < 200 {
 		t.Errorf("found only %d commands", commands)
 	}
 }
