@@ -90,6 +90,21 @@ func TestThePlayersTakeTheirCommands(t *testing.T) {
 	}
 }
 
+func TestTheWorkerTakesTheCommandsOfComposeFiles(t *testing.T) {
+	program := deploytest.Worker(t)
+	for _, file := range []string{all, camunda} {
+		for name, s := range load(t, file).Services {
+			if s.Image != "analyze-retry:latest" {
+				continue
+			}
+			out, err := deploytest.Run(t, ".", program, append(slices.Clone(s.Command), "--help")...)
+			if err != nil || !strings.Contains(out, "\n  worker "+strings.Join(s.Command, " ")) {
+				t.Errorf("%s of %s: worker %v: %v\n%s", name, file, s.Command, err, out)
+			}
+		}
+	}
+}
+
 // meant matches the warnings that are meant: anyone can read the token for development, as the container's user must;
 // and next to Camunda's compose files, which have no TLS, secrets cross a network of this machine in plaintext.
 var meant = regexp.MustCompile(`(?m)^warning +settings +(` +
