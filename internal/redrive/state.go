@@ -124,8 +124,8 @@ func (r *Redriver) judge(c *Claim) (Fault, error) {
 	case r.Backoff == nil:
 		return "", nil
 	case c.Kind == audit.KindRetry:
-		return InvalidRetryState, fmt.Errorf("it is not stopped: its next retry is due %s by the policy "+
-			"already; without --wait it is sent at once", c.NextRetryTime.UTC().Format(time.RFC3339))
+		return InvalidRetryState, errors.New("it is not stopped: its next retry is due by the policy " +
+			"already; without --wait it is sent at once")
 	}
 	wait, err := r.Backoff(c)
 	if err == nil {
