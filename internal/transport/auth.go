@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -101,12 +103,23 @@ func (a *Authorizer) GetRequestMetadata(ctx context.Context, _ ...string) (map[s
 // unfit reports whether a header cannot carry a character.
 func unfit(r rune) bool { return r <= ' ' || r > '~' }
 
+var (
+	// errorCode matches the server's words that are logged: others may repeat the secret, however encoded.
+	errorCode = regexp.MustCompile(`^[a-z_]{1,40}$`)
+	// quoted is how errors repeat parts of a URL, which may hold a password.
+	quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
 // renew requests a token and returns the headers with it.
 func (a *Authorizer) renew() (any, error) {
 	fresh, err := a.source.Token(context.WithValue(context.Background(), oauth2.HTTPClient, a.http))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok { // its text holds the whole answer
-		code := refused.Response.StatusCode
-		err = fmt.Errorf("the authorization server answered %d, %q", code, refused.ErrorCode)
+		err = fmt.Errorf("the authorization server answered %d", refused.Response.StatusCode)
+		if errorCode.MatchString(refused.ErrorCode) {
+			err = fmt.Errorf("%w, %s", err, refused.ErrorCode)
+		}
+	} else if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = errors.New(quoted.ReplaceAllString(failed.Err.Error(), "***"))
 	} else if err == nil && strings.ContainsFunc(fresh.AccessToken, unfit) {
 		err = errors.New("the authorization server's token fits into no header")
 	}
@@ -125,7 +138,8 @@ func (a *Authorizer) renew() (any, error) {
 		life = max(fresh.Expiry.Sub(a.requested), tokenPause) // one that has none is tried all the same
 	}
 	a.headers = authorization("Bearer " + fresh.AccessToken)
-	a.secrets = []string{a.source.ClientSecret, fresh.AccessToken}
+	// A proxy may still repeat the token before this one, which is the first of them (at first, the secret).
+	a.secrets = []string{fresh.AccessToken, a.secrets[0], a.source.ClientSecret}
 	a.expires, a.next = a.requested.Add(life), a.requested.Add(max(life*4/5, tokenPause))
 	return a.headers, nil
 }

@@ -2,9 +2,12 @@ package transport
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
@@ -170,14 +174,55 @@ func TestTokenThatNoHeaderCarriesCountsAsNone(t *testing.T) {
 	}
 }
 
+func TestTokenErrorsShowNothingOfAURL(t *testing.T) {
+	const part = "Maria"
+	for _, u := range []string{"http://u:" + part + "/x@h/", `http://u:\"` + part + "/x@h/", "http://127.0.0.1:1/token?subscription-key=" + part} {
+		tokens := Config{OAuth: &clientcredentials.Config{ClientSecret: secret, TokenURL: u}}.Authorizer()
+		if _, err := headerOf(t.Context(), tokens); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), part) {
+			t.Errorf("%s: error is %v", u, err)
+		}
+	}
+	elsewhere := func(w http.ResponseWriter, _ *http.Request, _ int) error {
+		w.Header().Set("Location", "http://h:"+part+"/")
+		w.WriteHeader(http.StatusFound)
+		return nil
+	}
+	if _, err := headerOf(t.Context(), tokensOf(enginetest.NewIssuer(elsewhere))); err == nil || strings.Contains(err.Error(), part) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestTokenErrorsDoNotShowAnEncodedSecret(t *testing.T) {
+	const odd = `a+b/"c==`
+	for _, echo := range []string{odd, url.Values{"client_secret": {odd}}.Encode(), base64.StdEncoding.EncodeToString([]byte(odd))} {
+		text, err := json.Marshal(map[string]string{"error": echo})
+		check.Must(t, err)
+		tokens := tokensOf(enginetest.NewIssuer(enginetest.Says(http.StatusUnauthorized, string(text))))
+		tokens.source.ClientSecret, tokens.secrets = odd, []string{odd}
+		_, err = headerOf(t.Context(), tokens)
+		check.Same(t, "no token: the authorization server answered 401", status.Convert(err).Message(), "error")
+	}
+}
+
+func TestTokenJustReplacedIsMaskedToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tokens := tokensOf(enginetest.NewIssuer(enginetest.Issues(time.Hour)))
+		wantToken(t, tokens, "token-1")
+		<-time.After(2 * time.Hour)
+		wantToken(t, tokens, "token-2")
+		text := status.Convert(tokens.Fail(codes.Internal, "token-1, token-2, "+secret)).Message()
+		check.Same(t, "***, ***, ***", text, "error")
+	})
+}
+
 func TestTokenErrorsDoNotShowTheSecret(t *testing.T) {
 	for want, answer := range map[string]enginetest.TokenReply{
-		`answered 401, "invalid_client"`: enginetest.Says(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"no client with `+secret+`"}`),
-		`answered 403, "***"`:            enginetest.Says(http.StatusForbidden, `{"error":"`+secret+`"}`),
-		"answered 500":                   enginetest.Says(http.StatusInternalServerError, secret),
-		"invalid character '<'":          enginetest.Says(http.StatusOK, "<"+secret),
-		"missing access_token":           enginetest.Says(http.StatusOK, `{}`),
-		"login.example/token\": EOF":     enginetest.Fails(io.EOF),
+		"answered 401, invalid_client": enginetest.Says(http.StatusUnauthorized, `{"error":"invalid_client","error_description":"no client with `+secret+`"}`),
+		"answered 403":                 enginetest.Says(http.StatusForbidden, `{"error":"`+secret+`"}`),
+		"answered 500":                 enginetest.Says(http.StatusInternalServerError, secret),
+		"invalid character '<'":        enginetest.Says(http.StatusOK, "<"+secret),
+		"missing access_token":         enginetest.Says(http.StatusOK, `{}`),
+		"no token: EOF":                enginetest.Fails(io.EOF),
 		"answered 307": func(w http.ResponseWriter, r *http.Request, n int) error {
 			if n > 1 {
 				t.Error("the secret was sent elsewhere")
