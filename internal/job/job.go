@@ -51,7 +51,8 @@ type Handler interface {
 // Kind is the command with which a job is answered.
 type Kind uint8
 
-// The kinds of answer. The zero value is none of them, so that a forgotten answer is noticed.
+// The kinds of answer. The zero value is none of them: a client refuses it, so that a forgotten answer is
+// noticed.
 const (
 	KindComplete Kind = iota + 1
 	KindThrowError
@@ -65,7 +66,7 @@ func (k Kind) String() string {
 }
 
 // Answer is the answer to a job. It is made by the constructors below, one for each outcome. The zero value
-// answers nothing.
+// is none.
 type Answer struct {
 	// Kind is the command.
 	Kind Kind

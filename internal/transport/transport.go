@@ -31,7 +31,7 @@ type Client interface {
 	// returns when the poll is over. What it passes on is what the gateway sent: it may be other jobs than
 	// those asked for.
 	Activate(ctx context.Context, p Poll, received func([]job.Job)) error
-	// Answer sends the answer of a job once.
+	// Answer sends the answer of a job once. One of no kind is InvalidArgument.
 	Answer(ctx context.Context, j job.Job, a job.Answer) error
 	// ExtendLock makes the lock of a job last this long from now, whichever worker holds it. It fails where
 	// no worker holds the job.

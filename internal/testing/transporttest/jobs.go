@@ -156,6 +156,14 @@ func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
 	}
 }
 
+func anAnswerOfNoKindIsRefused(t *testing.T, p Protocol) {
+	t.Helper()
+	r := p.connect(t, transport.Config{})
+	r.gateway.Add(enginetest.Job{Type: jobType, Variables: `{}`})
+	err := r.client.Answer(t.Context(), r.activate(poll)[0], job.Answer{})
+	check.Same(t, codes.InvalidArgument, transport.Code(err), "code of %v", err)
+}
+
 func aJobThatIsNotThereIsNotFound(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})

@@ -37,6 +37,7 @@ func Run(t *testing.T, p Protocol) {
 		"answers are read up to a limit":                 answersAreReadUpToALimit,
 		"long texts of a gateway are cut":                longTextsOfAGatewayAreCut,
 		"every answer reaches the broker":                everyAnswerReachesTheBroker,
+		"an answer of no kind is refused":                anAnswerOfNoKindIsRefused,
 		"a job that is not there is not found":           aJobThatIsNotThereIsNotFound,
 		"a job with an incident takes no answer":         aJobWithAnIncidentTakesNoAnswer,
 		"a lock is extended only where there is one":     aLockIsExtendedOnlyWhereThereIsOne,

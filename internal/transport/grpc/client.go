@@ -9,6 +9,8 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/transport"
@@ -88,6 +90,8 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error
 		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
 			JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message,
 		})
+	default:
+		err = status.Error(codes.InvalidArgument, "an answer of no kind")
 	}
 	return err
 }

@@ -10,6 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/transport"
 )
@@ -61,6 +64,8 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
 		body.Retries = &a.Retries
 	case job.KindRelease:
 		body.Retries = &j.Retries
+	default:
+		return status.Error(codes.InvalidArgument, "an answer of no kind")
 	}
 	_, err := c.call(ctx, fmt.Sprintf("POST /jobs/%d/%s", j.Key, command), body, "")
 	return err
