@@ -24,64 +24,98 @@ type form struct {
 
 // ask makes a call and reads its answer, JSON that holds this text.
 func (c *Client) ask(ctx context.Context, resource string, body any, holds string, answer any) error {
-	text, err := c.call(ctx, resource, body, holds)
-	if err == nil && json.Unmarshal(text, answer) != nil {
-		return errBroken
-	}
-	return err
+	return c.call(ctx, resource, body, holds, func(text []byte) error {
+		if json.Unmarshal(text, answer) != nil {
+			return errBroken
+		}
+		return nil
+	})
 }
 
 // errBroken does not say where: the text may repeat what the answer holds.
 var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Internal, "broken JSON"))
 
-// call makes a call, such as GET /topology, and returns its answer, which holds this text; with an empty one
-// it is to be nothing. Of an answer that breaks off it returns what has come.
-func (c *Client) call(ctx context.Context, resource string, body any, holds string) ([]byte, error) {
+const (
+	// maxRefusal is how many bytes are read of an answer that is not the call's result.
+	maxRefusal = 64 << 10
+	// large is the size in bytes from which on answers are read one at a time: each takes a multiple of it in
+	// memory.
+	large = 1 << 20
+)
+
+// call makes a call, such as GET /topology, and has its answer read, which holds this text; with an empty one
+// it is to be nothing. Of an answer that breaks off or is too large, what has come is read.
+func (c *Client) call(
+	ctx context.Context, resource string, body any, holds string, read func(text []byte) error,
+) error {
 	method, path, _ := strings.Cut(resource, " ")
 	sent, ready := body.(form)
 	if !ready && body != nil {
 		text, err := json.Marshal(body)
 		if err != nil { // which may repeat the variables
-			return nil, status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
+			return status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
 		}
 		sent = form{"application/json", text}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(sent.content))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request.Host = c.host
-	request.Header.Set("Accept", "application/json, text/xml, application/problem+json")
+	request.Header.Set("Accept", "application/json, application/problem+json")
 	if sent.kind != "" {
 		request.Header.Set("Content-Type", sent.kind)
 	}
 	headers, err := c.authorizer.GetRequestMetadata(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
 	response, err := c.http.RoundTrip(request) // follows no redirect, which would carry credentials elsewhere
 	if err != nil {
-		return nil, c.broken(ctx, err)
+		return c.broken(ctx, err)
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, transport.MaxAnswer))
-	if large, is := errors.AsType[*http.MaxBytesError](err); is {
-		return nil, status.Errorf(codes.ResourceExhausted, "the answer is larger than %d bytes", large.Limit)
+	switch {
+	case response.StatusCode == http.StatusOK && holds != "":
+		return c.result(ctx, response, holds, read)
+	case response.StatusCode == http.StatusNoContent && holds == "":
+		return nil
 	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	if err != nil {
-		return text, c.broken(ctx, err)
+		return c.broken(ctx, err)
 	}
-	want := http.StatusOK
-	if holds == "" {
-		want = http.StatusNoContent
+	return c.refusal(response, text)
+}
+
+// result has the answer of a call that succeeded read.
+func (c *Client) result(
+	ctx context.Context, response *http.Response, holds string, read func(text []byte) error,
+) error {
+	limited := http.MaxBytesReader(nil, response.Body, transport.MaxAnswer)
+	text, err := io.ReadAll(io.LimitReader(limited, large))
+	if len(text) == large {
+		if err = c.turn.Acquire(ctx, 1); err == nil {
+			defer c.turn.Release(1)
+			whole := bytes.NewBuffer(make([]byte, 0, transport.MaxAnswer+bytes.MinRead)) // need not grow
+			_, err = whole.ReadFrom(io.MultiReader(bytes.NewReader(text), limited))
+			text = whole.Bytes()
+		}
 	}
-	if response.StatusCode != want || !bytes.Contains(text, []byte(holds)) {
-		return nil, c.refusal(response, text)
+	if err == nil && !bytes.Contains(text, []byte(holds)) {
+		return c.refusal(response, text)
 	}
-	return text, nil
+	unread := read(text)
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return status.Errorf(codes.ResourceExhausted, "the answer is larger than %d bytes", transport.MaxAnswer)
+	case err != nil:
+		return c.broken(ctx, err)
+	}
+	return unread
 }
 
 // broken returns the error of a call that a connection did not carry, or not to its end.
@@ -96,7 +130,7 @@ func (c *Client) broken(ctx context.Context, err error) error {
 // example that of a path that is not there, are words ("Not Found").
 const (
 	whatever = ""  // it may be a page of a proxy
-	aProblem = "*" // it has one
+	aProblem = "*" // it is any problem
 )
 
 // answerCodes are the status codes by the HTTP status and the title, the first that fits.
@@ -128,14 +162,16 @@ var answerCodes = []struct {
 // job.
 func (c *Client) refusal(response *http.Response, text []byte) error {
 	var problem struct{ Title, Detail string } // RFC 9457
-	_ = json.Unmarshal(text, &problem)         // what is none has no title
+	_ = json.Unmarshal(text, &problem)         // what is none has no title, nor has one that is cut
+	kind := response.Header.Get("Content-Type")
+	isProblem := problem.Title != "" || strings.HasPrefix(kind, "application/problem+json")
 	answer := fmt.Sprintf("HTTP status %d", response.StatusCode)
 	if problem.Title != "" {
 		answer += ", " + problem.Title + ": " + problem.Detail
 	}
 	for _, row := range answerCodes {
 		fits := row.title == problem.Title || row.title == whatever ||
-			row.title == aProblem && problem.Title != ""
+			row.title == aProblem && isProblem
 		if row.status != response.StatusCode || !fits {
 			continue
 		}
@@ -146,6 +182,6 @@ func (c *Client) refusal(response *http.Response, text []byte) error {
 		return err
 	}
 	answer = fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
-		c.base, answer, response.Header.Get("Content-Type"))
+		c.base, answer, kind)
 	return c.authorizer.Fail(codes.Unavailable, answer)
 }

@@ -113,6 +113,7 @@ func TestUndeliverablePollIsLost(t *testing.T) {
 		"not written":   answering(t, 500, problemJSON, `{"title":"Internal Server Error","detail":"Failed to write request"}`),
 		"begun":         answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[{"type":"about:blank"`),
 		"begun, closed": answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[}{"type":"about:blank"}`),
+		"no list":       answering(t, 200, plainJSON, `{"jobs":null}`),
 	} {
 		_, err := activate(t, c, poll)
 		if !errors.Is(err, transport.ErrLost) || transport.Code(err) != codes.Internal {

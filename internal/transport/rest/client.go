@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -19,7 +19,8 @@ import (
 
 // Client implements [transport.Client].
 type Client struct {
-	base, host string // of the URLs, and to send
+	base, host string              // of the URLs, and to send
+	turn       *semaphore.Weighted // of the one large answer that is read
 	authorizer *transport.Authorizer
 	http       *http.Transport
 }
@@ -35,7 +36,7 @@ func (c *Client) Close() error {
 // Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it
 // passes on the jobs that have arrived.
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
-	text, failed := c.call(ctx, "POST /jobs/activation", activation{
+	return c.call(ctx, "POST /jobs/activation", activation{
 		Type:           p.JobType,
 		Worker:         p.Worker,
 		Timeout:        p.Lock.Milliseconds(),
@@ -43,12 +44,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		FetchVariable:  p.Fetch,
 		RequestTimeout: p.Wait.Milliseconds(),
 		TenantIDs:      []string{p.Tenant},
-	}, `"jobs"`)
-	jobs, broken := readJobs(text, p.Max)
-	if len(jobs) > 0 {
-		received(jobs)
-	}
-	return cmp.Or(failed, broken)
+	}, `"jobs"`, func(text []byte) error { return readJobs(text, p.Max, received) })
 }
 
 // Answer implements [transport.Client].
@@ -67,15 +63,13 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
 	default:
 		return status.Error(codes.InvalidArgument, "an answer of no kind")
 	}
-	_, err := c.call(ctx, fmt.Sprintf("POST /jobs/%d/%s", j.Key, command), body, "")
-	return err
+	return c.call(ctx, fmt.Sprintf("POST /jobs/%d/%s", j.Key, command), body, "", nil)
 }
 
 // ExtendLock implements [transport.Client].
 func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
 	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
-	_, err := c.call(ctx, fmt.Sprintf("PATCH /jobs/%d", j.Key), change, "")
-	return err
+	return c.call(ctx, fmt.Sprintf("PATCH /jobs/%d", j.Key), change, "", nil)
 }
 
 // Topology implements [transport.Client].
@@ -109,6 +103,5 @@ func (c *Client) Deploy(
 
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
-	_, err := c.call(ctx, "POST /messages/publication", m, `"messageKey"`)
-	return err
+	return c.call(ctx, "POST /messages/publication", m, `"messageKey"`, func([]byte) error { return nil })
 }

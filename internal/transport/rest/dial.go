@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/transport"
@@ -41,7 +42,13 @@ func Dial(c transport.Config) (*Client, error) {
 		}
 	}
 	base := url.URL{Scheme: c.Scheme, Host: c.Address, Path: c.Path + "/v2"}
-	return &Client{base.String(), cmp.Or(c.OverrideAuthority, c.Address), c.Authorizer(), by}, nil
+	return &Client{
+		base:       base.String(),
+		host:       cmp.Or(c.OverrideAuthority, c.Address),
+		turn:       semaphore.NewWeighted(1),
+		authorizer: c.Authorizer(),
+		http:       by,
+	}, nil
 }
 
 // Found returns the address at which the REST API answers on the host of a gateway that does not: at its

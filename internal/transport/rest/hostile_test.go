@@ -11,10 +11,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/transport"
 )
 
@@ -32,24 +36,74 @@ func endless(t *testing.T, begin, again string) *Client {
 
 func TestEndlessAnswerCostsLittle(t *testing.T) {
 	const most = 8 * transport.MaxAnswer // in all, not at a time
-	for name, test := range map[string]struct{ begin, again string }{
-		"blanks":     {`{"jobs":[`, " "},
-		"jobs":       {`{"jobs":[`, `{"jobKey":"1"},`},
-		"a variable": {`{"jobs":[{"variables":{"a":"`, "x"},
+	for name, test := range map[string]struct {
+		begin, again string
+		jobs         int // at least
+	}{
+		"blanks":     {`{"jobs":[`, " ", 0},
+		"jobs":       {`{"jobs":[`, wire(`"1"`, `{}`) + ",", 20_000}, // those in front of the limit
+		"a variable": {`{"jobs":[{"variables":{"a":"`, "x", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := endless(t, test.begin, test.again)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			jobs, err := activate(t, c, poll)
+			jobs := 0
+			err := c.Activate(t.Context(), poll, func(some []job.Job) { jobs += len(some) })
 			runtime.ReadMemStats(&after)
 			check.Same(t, codes.ResourceExhausted, transport.Code(err), "code of %v", err)
-			taken := after.TotalAlloc - before.TotalAlloc
-			if taken > most || len(jobs) > 0 {
-				t.Errorf("%d MiB and %d jobs, want %d MiB at most and none", taken>>20, len(jobs), most>>20)
+			if taken := after.TotalAlloc - before.TotalAlloc; taken > most || jobs < test.jobs {
+				t.Errorf("%d MiB and %d jobs, want %d MiB at most and %d jobs", taken>>20, jobs, most>>20, test.jobs)
 			}
 		})
 	}
+}
+
+// Of refusals 32 are read at a time, in a pod of 128 MiB. The answer may have been passed on all the same.
+func TestEndlessRefusalCostsLittle(t *testing.T) {
+	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		var err error
+		for piece := bytes.Repeat([]byte(" "), 4096); err == nil; {
+			_, err = w.Write(piece)
+		}
+	})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := c.Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}"))
+	runtime.ReadMemStats(&after)
+	check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 1<<20 {
+		t.Errorf("%d KiB for one", taken>>10)
+	}
+}
+
+func TestLargeAnswersAreReadOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := enginetest.New()
+		t.Cleanup(g.Close)
+		c := dial(t, transport.Config{Scheme: transport.HTTP, Address: "127.0.0.1:1", Dial: g.PipeREST()})
+		for range 3 {
+			g.Add(enginetest.Job{Type: "large", Variables: `{"a":"` + strings.Repeat("x", 2<<20) + `"}`})
+		}
+		g.Add(enginetest.Job{Type: "small", Variables: `{}`})
+		read := func(jobType string, received func([]job.Job)) codes.Code {
+			late, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			p := poll
+			p.JobType, p.Max = jobType, 1
+			return transport.Code(c.Activate(late, p, received))
+		}
+		code := read("large", func([]job.Job) {
+			check.Same(t, codes.DeadlineExceeded, read("large", func([]job.Job) { t.Error("another was read") }), "code")
+			got := 0
+			check.Same(t, codes.OK, read("small", func(jobs []job.Job) { got += len(jobs) }), "code")
+			check.Same(t, 1, got, "small answers that were read")
+		})
+		check.Same(t, codes.OK, code, "code")
+		got := 0
+		check.Same(t, codes.OK, read("large", func(jobs []job.Job) { got += len(jobs) }), "code when it is its turn")
+		check.Same(t, 1, got, "large answers that were read then")
+	})
 }
 
 func TestRedirectAndMediaTypeDoNotShowTheCredentials(t *testing.T) {

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -61,6 +62,37 @@ func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
 		check.Must(t, err)
 		if len(jobs) != 2 || jobs[1].Key != 7 || jobs[1].Type != "t" {
 			t.Errorf("%s: %+v", odd, jobs)
+		}
+	}
+}
+
+// What is left of an odd job might be taken for one of the default tenant.
+func TestOddJobIsPassedOnEmpty(t *testing.T) {
+	good := strings.Replace(wire(`"7"`, `{}`), job.DefaultTenant, "another", 1)
+	for was, odd := range map[string]string{
+		`"type":"t"`: `"processInstanceKey":"x","type":"t"`, `"tenantId":"another"`: `"tenantId":["another"]`, `"retries":3`: `"retries":"3"`,
+	} {
+		changed := strings.Replace(good, was, odd, 1)
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+changed+`,`+good+`]}`), poll)
+		check.Must(t, err)
+		if len(jobs) != 2 || jobs[0].Key != 0 || jobs[0].Type != "" || jobs[1].Tenant != "another" {
+			t.Errorf("%s: %+v", odd, jobs)
+		}
+	}
+}
+
+func TestJobsThatNobodyAskedForComeInBatches(t *testing.T) {
+	c := answering(t, 200, plainJSON, `{"jobs":[`+strings.Repeat(wire(`"1"`, `{}`)+",", 24)+wire(`"2"`, `{}`)+`]}`)
+	var batches []int
+	check.Must(t, c.Activate(t.Context(), poll, func(jobs []job.Job) { batches = append(batches, len(jobs)) }))
+	check.Same(t, []int{10, 10, 5}, batches, "batches")
+}
+
+func TestAnswerWithoutTheEndOfItsListIsLost(t *testing.T) {
+	for _, end := range []string{"", ",", "}", " ,\n"} {
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"1"`, `{}`)+end), poll)
+		if !errors.Is(err, transport.ErrLost) || len(jobs) != 1 || jobs[0].Key != 1 {
+			t.Errorf("after %q: %+v, %v", end, jobs, err)
 		}
 	}
 }

@@ -46,29 +46,46 @@ func (d *document) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and up to the
-// first job more than asked for. What cannot be read of a job is empty, as if the gateway had not sent it:
-// one odd job is no reason to lose those that are locked with it.
-func readJobs(text []byte, asked int) (jobs []job.Job, broken error) {
+// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and passes them
+// on in batches, so that few are held. A job of which anything cannot be read is passed on empty, which the
+// worker leaves out and counts: it is no reason to lose those that are locked with it, but without its tenant
+// it might be taken for the default one's.
+func readJobs(text []byte, batch int, received func([]job.Job)) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for token := json.Token(nil); token != "jobs"; {
 		var err error
 		if token, err = d.Token(); err != nil {
-			return nil, errBroken
+			return errBroken
 		}
 	}
 	_, _ = d.Token() // where the list begins
 	now := time.Now()
-	for len(jobs) <= asked && d.More() {
+	var jobs []job.Job
+	defer func() {
+		if len(jobs) > 0 {
+			received(jobs)
+		}
+	}()
+	for d.More() {
 		var a activatedJob
 		err := d.Decode(&a) // reads on after a value of the wrong type
-		if _, ends := errors.AsType[*json.SyntaxError](err); ends || errors.Is(err, io.ErrUnexpectedEOF) {
-			return jobs, errBroken
+		_, ends := errors.AsType[*json.SyntaxError](err)
+		switch {
+		case ends, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return errBroken
+		case err != nil:
+			a = activatedJob{}
 		}
 		a.Job.Headers, a.Job.Variables, a.Received = string(a.Headers), string(a.Variables), now
-		jobs = append(jobs, a.Job)
+		if jobs = append(jobs, a.Job); len(jobs) == batch {
+			received(jobs)
+			jobs = nil
+		}
 	}
-	return jobs, nil
+	if end, _ := d.Token(); end != json.Delim(']') {
+		return errBroken
+	}
+	return nil
 }
 
 type topology struct {
