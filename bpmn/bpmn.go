@@ -1,5 +1,6 @@
-// Package bpmn carries the models that this worker is made for and the forms of their user tasks, so that the binary can
-// deploy them. Open the .bpmn and .form files in Camunda Modeler; docs/model.md describes how to use them.
+// Package bpmn carries the models that this worker is made for and the forms of their user tasks, so that the
+// binary can deploy them. Open the .bpmn and .form files in Camunda Modeler; docs/model.md describes how to
+// use them.
 package bpmn
 
 import _ "embed" // for the models and forms
@@ -24,8 +25,8 @@ var reviewClaim string
 //go:embed correct-data.form
 var correctData string
 
-// Models returns the bundled models in the order in which they must reach a broker: SubmissionRetryProcess before
-// SUB_06, which calls it. The contents are the caller's own copies.
+// Models returns the bundled models in the order in which they must reach a broker: SubmissionRetryProcess
+// before SUB_06, which calls it. The contents are the caller's own copies.
 func Models() []Model {
 	return []Model{
 		{Name: "submission-retry.bpmn", Content: []byte(submissionRetry)},
@@ -33,8 +34,8 @@ func Models() []Model {
 	}
 }
 
-// Resources returns the bundled models and the forms of their user tasks, in the order in which they must reach a broker.
-// The contents are the caller's own copies.
+// Resources returns the bundled models and the forms of their user tasks, in the order in which they must
+// reach a broker. The contents are the caller's own copies.
 func Resources() []Model {
 	return append(Models(),
 		Model{Name: "review-claim.form", Content: []byte(reviewClaim)},

@@ -205,7 +205,8 @@ func askWorker(ctx context.Context, cfg config.Config) (f text.Finding, runs boo
 		return failed("worker", err, "none runs with these settings on this host: worker run"), false
 	}
 	if err != nil {
-		return failed("worker", err, "once that is mended a worker goes on by itself: do not restart it"), true
+		const advice = "once that is mended a worker goes on by itself: do not restart it"
+		return failed("worker", err, advice), true
 	}
 	return ok("worker", "ready"), true
 }

@@ -78,8 +78,8 @@ func (a *App) Policies() []string {
 	return names
 }
 
-// reloadPolicies says what is doubtful in the policies, and reads them again whenever the process gets SIGHUP,
-// until ctx ends.
+// reloadPolicies says what is doubtful in the policies, and reads them again whenever the process gets
+// SIGHUP, until ctx ends.
 func (a *App) reloadPolicies(ctx context.Context) {
 	a.doubtPolicies()
 	for {

@@ -167,7 +167,7 @@ func TestTheTrailIsCheckedOnceADayAndAgainAfterACheckThatFailed(t *testing.T) {
 			{22 * time.Hour, 3},
 			{3 * time.Hour, 4},
 		} {
-			time.Sleep(at.after)
+			<-time.After(at.after)
 			synctest.Wait()
 			check.Same(t, at.walks, store.walks, "checks")
 		}

@@ -127,7 +127,8 @@ func (o *redriveFlags) many(c *call, r *redrive.Redriver) (any, string, error) {
 			return nil, "", errors.New("nothing was sent")
 		}
 		of := "of " + text.Count(planned, "claim") + " ordered"
-		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(n int) { c.progress(int64(n), of) })
+		show := func(given int) { c.progress(int64(given), of) }
+		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), show)
 		c.progress(0, "")
 	}
 	if !o.dryRun && len(chosen) > 0 {

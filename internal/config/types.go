@@ -33,8 +33,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // URL is a URL whose password no formatting, logging or encoding shows. Convert it with string() to use it.
 type URL string
 
-// String returns the URL without what follows its ?, and with xxxxx in place of its password; only *** where it
-// cannot be told where the password is.
+// String returns the URL without what follows its ?, and with xxxxx in place of its password; only *** where
+// it cannot be told where the password is.
 func (u URL) String() string {
 	if u == "" || strings.HasPrefix(string(u), "sqlite://") {
 		return string(u)
@@ -71,8 +71,8 @@ type JobType struct{ Type, Policy string }
 // JobTypes are the job types that are worked, in their order; at least one.
 type JobTypes []JobType
 
-// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once. Outcomes are
-// always worked, and by no policy.
+// Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once. Outcomes
+// are always worked, and by no policy.
 func (t *JobTypes) Decode(value string) error {
 	*t = nil
 	for one := range strings.SplitSeq(value, ",") {

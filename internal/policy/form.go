@@ -120,7 +120,8 @@ func (f *form) refused(prefix, problem string) {
 			problem += ": did you mean " + near + "?"
 		}
 	} else if found := wrongType.FindStringSubmatch(problem); found != nil {
-		problem = cmp.Or(found[1], "the value") + " must be " + cmp.Or(values[listType.ReplaceAllString(found[2], "[]string")],
+		wanted := values[listType.ReplaceAllString(found[2], "[]string")]
+		problem = cmp.Or(found[1], "the value") + " must be " + cmp.Or(wanted,
 			"fields with values, each after its name, or a list of such with a - before each")
 	}
 	f.add(line, "", prefix+problem)

@@ -157,7 +157,8 @@ func (l *linter) waits() {
 		"the second wait is max already, %s: the waits grow no further", text.Span(p.Max)) ||
 		l.find(p.Factor > 1 && p.MaxRetries > 2 && last < p.Base*3/2, check{text.Information, "waits"},
 			"raise factor, unless that is meant",
-			"the waits hardly grow: the first is %s, the last %s before jitter", text.Span(p.Base), text.Span(last))
+			"the waits hardly grow: the first is %s, the last %s before jitter",
+			text.Span(p.Base), text.Span(last))
 	l.find(l.e.Jitter < 0, check{text.Warning, "jitter"},
 		"state jitter: 0.2, or jitter: 0 if that is meant",
 		"there is no jitter: claims that fail together come back together")
@@ -170,7 +171,8 @@ func (l *linter) waits() {
 		"jitter spreads nothing before the first retry: min, max and precision leave one wait, %s",
 		text.Span(shortest))
 	for _, t := range p.Targets {
-		l.find(retry.KPIs()[t.KPI] == retry.Seconds && t.Value < shortest.Seconds(), check{text.Warning, "targets"},
+		tooSoon := retry.KPIs()[t.KPI] == retry.Seconds && t.Value < shortest.Seconds()
+		l.find(tooSoon, check{text.Warning, "targets"},
 			"raise the target, or shorten base and min",
 			"the target for %s cannot be reached: the first wait is %s", t.KPI, text.Range(shortest, longest))
 	}

@@ -166,8 +166,8 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 }
 
 // All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and
-// with the first failure of the store or the gateway; the claims that are left are not tried. After each order
-// it calls progress with their number so far.
+// with the first failure of the store or the gateway; the claims that are left are not tried. After each
+// order it calls progress with their number so far.
 func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(given int)) {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)

@@ -115,7 +115,8 @@ func (w words) hint(h *retry.Hint) string {
 	}
 	switch {
 	case h.Until.IsZero():
-		return w.Sprintf("the other side asked to come back after %s (%s)", w.Span(time.Duration(h.After)), where)
+		span := w.Span(time.Duration(h.After))
+		return w.Sprintf("the other side asked to come back after %s (%s)", span, where)
 	case h.Source == retry.HintWindow:
 		return w.Sprintf("the insurer's window for submissions opens %s", w.Time(h.Until))
 	default:

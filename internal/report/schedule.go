@@ -22,8 +22,14 @@ type isoWait struct {
 
 func isoOf(s *retry.Scheduled) isoWait {
 	return isoWait{
-		s.Retry, retry.ISODuration(s.Delay), retry.ISODuration(s.Shortest), retry.ISODuration(s.Longest), retry.ISODuration(s.Wait),
-		retry.ISODuration(s.TotalShortest), retry.ISODuration(s.TotalLongest), retry.ISODuration(s.Total),
+		Retry:         s.Retry,
+		BeforeJitter:  retry.ISODuration(s.Delay),
+		Shortest:      retry.ISODuration(s.Shortest),
+		Longest:       retry.ISODuration(s.Longest),
+		Wait:          retry.ISODuration(s.Wait),
+		TotalShortest: retry.ISODuration(s.TotalShortest),
+		TotalLongest:  retry.ISODuration(s.TotalLongest),
+		Total:         retry.ISODuration(s.Total),
 	}
 }
 

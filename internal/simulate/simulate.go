@@ -30,7 +30,8 @@ type Scenario struct {
 	Outage time.Duration
 	// Claims is how many there are, 1 to 1,000,000.
 	Claims int
-	// Error is the text of every failure. A date in it means nothing, for the simulation has a calendar of its own.
+	// Error is the text of every failure. A date in it means nothing, for the simulation has a calendar of
+	// its own.
 	Error string
 }
 
@@ -43,7 +44,8 @@ func (s *Scenario) Check() error {
 		}
 	}
 	fault(s.Outage <= 0 || s.Outage%time.Second != 0,
-		"the outage lasts %s but must last a second or more, in whole seconds", retry.FormatDuration(s.Outage))
+		"the outage lasts %s but must last a second or more, in whole seconds",
+		retry.FormatDuration(s.Outage))
 	fault(s.Claims < 1 || s.Claims > maxClaims, "claims are %d but must be 1 to %d", s.Claims, maxClaims)
 	fault(strings.TrimSpace(s.Error) == "", "the error text is empty")
 	return errors.Join(faults...)
@@ -62,8 +64,8 @@ type Result struct {
 	// InVain are the retries that were made in an outage, InAMinute the most retries within any 60 seconds.
 	InVain    int `json:"triesInVain"`
 	InAMinute int `json:"mostTriesInAMinute"`
-	// Median and P95 are how long it took from the first failure to the acceptance, of the claims that failed and were
-	// accepted, in seconds; 0 where there is none.
+	// Median and P95 are how long it took from the first failure to the acceptance, of the claims that failed
+	// and were accepted, in seconds; 0 where there is none.
 	Median int64 `json:"medianSeconds"`
 	P95    int64 `json:"p95Seconds"`
 }
@@ -107,8 +109,8 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	return &r.result, nil
 }
 
-// forText returns the policy with only the rule that matches a text. It decides about this text as the whole policy does, but
-// faster, because no other rule has to read it first.
+// forText returns the policy with only the rule that matches a text. It decides about this text as the whole
+// policy does, but faster, because no other rule has to read it first.
 func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	found := p.Classify(text)
 	lean := p.Settings
@@ -122,9 +124,14 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	return retry.New(lean)
 }
 
-// play plays a claim from its first try to its end. Claims differ in their process instance, and with it in their jitter.
+// play plays a claim from its first try to its end. Claims differ in their process instance, and with it in
+// their jitter.
 func (r *run) play(instance int64, at time.Duration) error {
-	request := retry.Request{ClaimID: "CLM-SIM-1", ProcessInstanceKey: instance, SubmissionError: r.scenario.Error}
+	request := retry.Request{
+		ClaimID:            "CLM-SIM-1",
+		ProcessInstanceKey: instance,
+		SubmissionError:    r.scenario.Error,
+	}
 	for first := at; ; {
 		down := at < r.scenario.Outage
 		if request.RetryCount > 0 {

@@ -82,11 +82,12 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// String is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a place
-// in a file its sentences, below the place.
+// String is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a
+// place in a file its sentences, below the place.
 func (f Finding) String() string {
 	if f.File == "" {
-		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Warning), f.Severity, len("authentication"), f.Check, f.OneLine())
+		const longest = len("authentication")
+		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Warning), f.Severity, longest, f.Check, f.OneLine())
 		if f.Advice != "" {
 			s += fmt.Sprintf("%*s-> %s\n", len(Warning)+2, "", f.Advice)
 		}

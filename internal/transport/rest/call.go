@@ -111,7 +111,8 @@ func (c *Client) result(
 	unread := read(text)
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return status.Errorf(codes.ResourceExhausted, "the answer is larger than %d bytes", transport.MaxAnswer)
+		return status.Errorf(codes.ResourceExhausted,
+			"the answer is larger than %d bytes", transport.MaxAnswer)
 	case err != nil:
 		return c.broken(ctx, err)
 	}
