@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,11 +135,12 @@ func TestTheEventOfTheHeadsHasTheSignedOnes(t *testing.T) {
 type unread struct {
 	audit.Store
 
-	times, walks int
+	times int64
+	walks atomic.Int64
 }
 
 func (u *unread) Walk(context.Context, audit.Walker) error {
-	if u.walks++; u.walks <= u.times {
+	if u.walks.Add(1) <= u.times {
 		return errors.New("away")
 	}
 	return nil
@@ -158,7 +160,7 @@ func TestTheTrailIsCheckedOnceADayAndAgainAfterACheckThatFailed(t *testing.T) {
 		go a.keep(ctx)
 		for _, at := range []struct {
 			after time.Duration
-			walks int
+			walks int64
 		}{
 			{4 * time.Minute, 0},
 			{2 * time.Minute, 1}, // away
@@ -169,7 +171,7 @@ func TestTheTrailIsCheckedOnceADayAndAgainAfterACheckThatFailed(t *testing.T) {
 		} {
 			<-time.After(at.after)
 			synctest.Wait()
-			check.Same(t, at.walks, store.walks, "checks")
+			check.Same(t, at.walks, store.walks.Load(), "checks")
 		}
 	})
 }
