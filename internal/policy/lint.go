@@ -13,12 +13,10 @@ import (
 )
 
 // LintAll returns the findings about all policies that do not come with the worker, by name, as [Set.Lint]
-// does for one. It is about those that do if there are no others.
+// does for one.
 func (s *Set) LintAll(outage time.Duration) (findings text.Findings) {
-	own := func(name string) bool { return s.entries[name].Origin != BuiltInOrigin }
-	some := slices.ContainsFunc(s.Names(), own)
 	for _, name := range s.Names() {
-		if own(name) == some {
+		if s.entries[name].Origin != BuiltInOrigin {
 			findings = append(findings, s.Lint(name, outage)...)
 		}
 	}
