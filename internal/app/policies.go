@@ -78,8 +78,7 @@ func (a *App) Policies() []string {
 	return names
 }
 
-// reloadPolicies says what is doubtful in the policies, and reads them again whenever the process gets
-// SIGHUP, until ctx ends.
+// reloadPolicies logs what lint finds in the policies, and reads them again on every SIGHUP, until ctx ends.
 func (a *App) reloadPolicies(ctx context.Context) {
 	a.doubtPolicies()
 	for {

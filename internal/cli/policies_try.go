@@ -83,8 +83,8 @@ func (t *trial) ask(c *call, within period) error {
 	})
 }
 
-// shows reports whether the masked text still says what decided: the policy in force classes it as the
-// record.
+// shows reports whether the masked text is still enough to classify: the policy in force gives it the class
+// of the record.
 func (t *trial) shows(r *audit.Record, masked string) bool {
 	p, known := t.inForce.Get(r.Policy)
 	return masked != "" && (!known || p.Classify(masked).Class == r.Class)

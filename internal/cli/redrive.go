@@ -95,7 +95,7 @@ func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
 	}
 }
 
-// one sends one claim again, or tells what would be done.
+// one redrives a single claim, or with --dry-run shows what would happen.
 func (o *redriveFlags) one(c *call, r *redrive.Redriver) (any, string, error) {
 	act := r.One
 	if o.dryRun {
@@ -108,7 +108,7 @@ func (o *redriveFlags) one(c *call, r *redrive.Redriver) (any, string, error) {
 	return claim, report.RedriveText(&claim), nil
 }
 
-// many sends the chosen claims again: it lists them, asks, and tells what became of each.
+// many redrives the chosen claims: it lists them, asks for confirmation, and prints the result of each.
 func (o *redriveFlags) many(c *call, r *redrive.Redriver) (any, string, error) {
 	chosen, err := r.Choose(c.Context(), *o.since, o.filter)
 	if err != nil {

@@ -45,7 +45,7 @@ type Entry struct {
 	node yaml.Node
 	// parent is the policy that this one extends, or the defaults.
 	parent *Entry
-	// policy is nil if the entry has a fault. Then its file is refused, and nobody sees the entry.
+	// policy is nil if the entry has a fault; its file is refused then.
 	policy *retry.Policy
 }
 
@@ -77,7 +77,7 @@ func (d Duration) MarshalText() ([]byte, error) {
 }
 
 // defaults has every default but that of min, which is one unit of the precision. There is none of base, max
-// and maxRetries. A jitter below 0 is one that nobody has stated, which is none.
+// and maxRetries. A jitter below 0 means that none was stated.
 var defaults = Entry{
 	MaxRetries:   -1,
 	Jitter:       -1,

@@ -69,8 +69,8 @@ func (f *form) decode(content []byte, into any, field string) []yaml.Node {
 	return lists[field]
 }
 
-// overlooked notes what the decoder takes and nobody means: a value that was forgotten, which it takes for
-// one that is not there, 010, which it reads as 8, and 2.5, which it cuts to 2.
+// overlooked reports mistakes that the decoder accepts: a missing value, which it treats as an absent field,
+// 010, which it reads as 8, and 2.5, which it cuts to 2.
 func (f *form) overlooked(node *yaml.Node) {
 	for i, n := range node.Content {
 		f.overlooked(n)
@@ -100,7 +100,7 @@ var (
 	listType     = regexp.MustCompile(`^evidence\.[a-z]\w*$`) // of a condition, each of which has its own
 )
 
-// values says what the decoder asks for, by the Go type that it names.
+// values describes, for each Go type that the decoder names, what a person has to write.
 var values = map[string]string{
 	"string":   "one text",
 	"bool":     "true or false",

@@ -14,7 +14,7 @@ import (
 // maxFile is the largest size of a policies file in bytes.
 const maxFile = 1 << 20
 
-// Source says where policies come from, beside the built-in ones. The zero value adds none.
+// Source is where policies are read from, in addition to the built-in ones. The zero value adds none.
 type Source struct {
 	// File is a policies file, empty for none.
 	File string

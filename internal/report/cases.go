@@ -8,8 +8,8 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// CaseFinding says what of an answer is not what its case, of a file, wants of it, and whether anything is
-// not.
+// CaseFinding compares an answer with what its case in a file expects. differs is true if they disagree; the
+// finding then lists how.
 func CaseFinding(file string, c policy.Case, got policy.Answer) (f text.Finding, differs bool) {
 	var wrong []string
 	for _, part := range [][3]string{

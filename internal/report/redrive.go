@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// RedriveText says what became of a claim, or would, and why.
+// RedriveText returns the result of redriving a claim, or the expected result of a dry run, with the reason.
 func RedriveText(c *redrive.Claim) string {
 	var became string
 	switch {

@@ -84,7 +84,7 @@ type Worker struct {
 	abort, cut          context.CancelFunc
 
 	batches sync.WaitGroup // one goroutine for each
-	replies chan reply     // has room for every active job
+	replies chan reply     // has room for as many active jobs as are asked for
 }
 
 // NewWorker makes a worker.
