@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/process"
 )
@@ -69,10 +70,15 @@ func (o demoOptions) play(ctx context.Context, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
+	people, err := config.ForPeople()
+	if err != nil {
+		return err
+	}
+	today := time.Now().In(people.TZ.Location).Format(time.DateOnly) // days of the report begin in that zone
 	summary := p.summary(o.claims, time.Since(started))
 	longest := slices.MaxFunc(p.claims, func(a, b *claim) int { return len(a.tries) - len(b.tries) })
 	fmt.Fprintf(out, "\n%s\n%s\nAsk the store that the worker has left behind:\n\n%s\n%s\n%s\n", p.table(), summary,
-		w.ask("history "+longest.Claim), w.ask("claims"), w.ask("report --from "+time.Now().Format(time.DateOnly)))
+		w.ask("history "+longest.Claim), w.ask("claims"), w.ask("report --from "+today))
 	for _, c := range p.claims {
 		if len(p.faults(c)) > 0 {
 			return fmt.Errorf("the claim %s did not go as %s says", c.Claim, o.claims)
