@@ -136,12 +136,9 @@ func workFirst(ctx context.Context, address string) error {
 			return err
 		}
 		now := time.Now()
-		d, err := tiss.Decide(retry.Request{
+		d := tiss.Decide(retry.Request{
 			ClaimID: in.ClaimID, SubmissionError: in.SubmissionError, RetryCount: in.RetryCount, ProcessInstanceKey: j.ProcessInstanceKey,
 		}, now)
-		if err != nil {
-			return err
-		}
 		answer, err := json.Marshal(map[string]any{
 			"shouldRetry": d.ErrorCode() == "", "retryCount": d.RetryCount, "errorClassification": d.Error.Class,
 			"nextRetryTime": d.NextRetryTime, "originalError": in.SubmissionError,

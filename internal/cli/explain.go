@@ -2,14 +2,17 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 func (p *program) explain() *cobra.Command {
@@ -23,59 +26,60 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 	}
 	var q explainFlags
 	flags := command.Flags()
-	flags.StringVar(&q.SubmissionError, "error", "", "the error text of the submission")
-	flags.IntVar(&q.RetryCount, "retry-count", 0, "retries so far")
-	flags.StringVar(&q.ClaimID, "claim", "", "claim ID, for its own waits")
-	flags.Int64Var(&q.ProcessInstanceKey, "process-instance", 0, "its process instance key")
+	flags.StringVar(&q.text, "error", "", "the error text of the submission")
+	flags.IntVar(&q.count, "retry-count", 0, "retries so far")
+	flags.StringVar(&q.claim, "claim", "", "claim ID, for its own waits")
+	flags.Int64Var(&q.instance, "process-instance", 0, "its process instance key")
 	named := policyFlag(command)
-	flags.StringVar(&q.retryAfter, "retry-after", "", "the job's variable retryAfter: seconds or a time")
-	flags.StringVar(&q.retryUntil, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
+	flags.StringVar(&q.after, "retry-after", "", "the job's variable retryAfter: seconds or a time")
+	flags.StringVar(&q.until, "retry-until", "", "the job's variable retryUntil, a deadline: a `TIME`")
 	return p.answers(command, nothing, func(*call) (any, string, error) {
-		_, by, err := namedPolicy(*named)
+		known, by, err := namedPolicy(*named)
 		if err != nil {
 			return nil, "", err
 		}
-		if err := q.read(by); err != nil {
-			return nil, "", usageError{err}
-		}
-		e, err := report.Explain(by, q.Request, p.now())
+		request, err := q.read(known, by.Name)
 		if err != nil {
 			return nil, "", usageError{err}
 		}
+		e := report.Explain(by, request, p.now())
 		return e, e.Text(), nil
 	})
 }
 
-// explainFlags are the flags as they are given, and what read makes of them.
+// explainFlags are the flags as they are given.
 type explainFlags struct {
-	retry.Request
-
-	retryAfter, retryUntil string
+	text, claim, after, until string
+	count                     int
+	instance                  int64
 }
 
-// read reads the flags as the policy does, and returns all that is wrong with any.
-func (q *explainFlags) read(by *retry.Policy) error {
+// read reads the flags as the worker reads the variables of a job, and returns all that is wrong with any.
+func (q *explainFlags) read(known *policy.Set, name string) (retry.Request, error) {
+	variables := map[string]any{
+		contract.ClaimID:         cmp.Or(q.claim, report.AnyClaim),
+		contract.SubmissionError: q.text,
+		contract.RetryCount:      q.count,
+		contract.RetryAfter:      q.after,
+	}
+	if q.until != "" {
+		variables[contract.RetryUntil] = q.until
+	}
+	s, _ := json.Marshal(variables) // texts and a number
+	d := input.ReadDecision(&job.Job{Variables: string(s), ProcessInstanceKey: q.instance}, known, name)
 	var wrong faults
-	var ok bool
-	q.RetryUntil, ok = retry.ParseRetryUntil(q.retryUntil, by.Zone)
-	wrong.when(q.retryUntil != "" && !ok, "--retry-until is %q but must be %s", q.retryUntil, retry.RuleTime)
-	if q.RetryAfter, ok = retry.ParseRetryAfter(q.retryAfter, by.Zone); !ok { // ignored as the worker does
-		q.Ignored = []string{contract.RetryAfter}
-	}
-	alone := (q.ClaimID == "") != (q.ProcessInstanceKey == 0)
-	wrong.when(alone, "--claim and --process-instance go together")
+	wrong.when((q.claim == "") != (q.instance == 0), "--claim and --process-instance go together")
 	flags := map[string]string{
-		"claimId":         "--claim",
-		"submissionError": "--error",
-		"retryCount":      "--retry-count",
+		contract.ClaimID:         "--claim",
+		contract.SubmissionError: "--error",
+		contract.RetryCount:      "--retry-count",
+		contract.RetryUntil:      "--retry-until",
 	}
-	request := q.Request
-	request.ClaimID = cmp.Or(request.ClaimID, report.AnyClaim)
-	for _, f := range by.Faults(request) {
-		if f.Variable == "claimId" {
-			f.Value = text.Messagef("%q", q.ClaimID) // as it was typed, not masked as in a log
-		}
-		wrong.when(true, "%s is %s but must be %s", flags[f.Variable], f.Value, f.Rule)
+	for _, f := range d.Invalid {
+		wrong.when(true, "%s is %s but must be %s", flags[f.Name], f.Value, f.Rule)
 	}
-	return errors.Join(wrong...)
+	if q.claim == "" {
+		d.Request.ClaimID = ""
+	}
+	return d.Request, errors.Join(wrong...)
 }

@@ -3,8 +3,6 @@
 // the one writer and the one reader that everybody uses. The package is pure.
 package contract
 
-import "slices"
-
 // The job types. A job type that a setting adds is answered as [JobType].
 const (
 	// JobType is the job type of RN-BIL-005.
@@ -66,21 +64,14 @@ func Headers() []string {
 	return []string{HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline, HeaderOnExhausted, HeaderOnPermanent}
 }
 
-// FirstVariables are the variables that every version of the worker has read, LaterVariables those that came with a later
-// one. A stored decision is known again by the first whether they are there or not, and by the later ones only where they
-// are.
-func FirstVariables() []string {
-	return []string{ClaimID, SubmissionError, RetryCount, LastSubmissionTime}
-}
-
-// LaterVariables are described at [FirstVariables].
-func LaterVariables() []string {
-	return []string{RetryUntil, RetryAfter, MaxAttempts, RetryDelay, MaxRetryDelay}
-}
-
 // DecisionVariables are the variables to fetch with a decision job: exactly what is read. To fetch all of them would let a
 // foreign variable that is nested too deep stop the whole job type.
-func DecisionVariables() []string { return slices.Concat(FirstVariables(), LaterVariables()) }
+func DecisionVariables() []string {
+	return []string{
+		ClaimID, SubmissionError, RetryCount, LastSubmissionTime, RetryUntil, RetryAfter,
+		MaxAttempts, RetryDelay, MaxRetryDelay,
+	}
+}
 
 // OutcomeVariables are the variables to fetch with an outcome job; the first two are required.
 func OutcomeVariables() []string {

@@ -25,7 +25,7 @@ type analysis struct {
 	// policies are those that can decide it, with what its headers change; those with a fault are left out.
 	policies []*retry.Policy
 	// faults are what the worker finds wrong with its headers.
-	faults []retry.Fault
+	faults input.Faults
 }
 
 // results are the variables of a decision.
@@ -56,7 +56,7 @@ func (l *linter) analysisOf(n *node) *analysis {
 			known = slices.ContainsFunc(n.headers, func(h header) bool { return h.key == contract.HeaderPolicy })
 		}
 		d := input.ReadDecision(probe(t, n.headers), l.options.Policies, name)
-		if a.faults = headerFaults(d.Invalid); len(a.faults) == 0 && known {
+		if a.faults = d.Invalid; a.faults == nil && known {
 			a.policies = append(a.policies, d.Policy)
 		}
 	}
@@ -71,18 +71,6 @@ func probe(jobType string, headers []header) *job.Job {
 	}
 	s, _ := json.Marshal(keys) // texts
 	return &job.Job{Type: jobType, Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
-}
-
-func headerFaults(invalid *retry.InvalidInputError) (found []retry.Fault) {
-	if invalid == nil {
-		return nil
-	}
-	for _, f := range invalid.Faults {
-		if strings.HasPrefix(f.Variable, retry.HeaderFault) {
-			found = append(found, f)
-		}
-	}
-	return found
 }
 
 // decided returns the job types of the worker that a task definition can mean; none if it means another worker's.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 // jobTypes finds job types that the worker does not work, but was meant to.
@@ -62,11 +62,10 @@ func (l *linter) headers(n *node) {
 		return
 	}
 	for _, f := range a.faults {
-		key := strings.TrimSpace(strings.TrimPrefix(f.Variable, retry.HeaderFault))
-		h := n.header(key)
+		h := n.header(f.Name)
 		finding := text.Finding{
 			Line:   h.line,
-			What:   fmt.Sprintf("the task header %s is %s but must be %s", key, f.Value, f.Rule),
+			What:   fmt.Sprintf("the task header %s is %s but must be %s", f.Name, f.Value, f.Rule),
 			Effect: "Every job of this task is an incident that names the header. No claim is decided.",
 		}
 		rule := ruleHeader
@@ -74,16 +73,16 @@ func (l *linter) headers(n *node) {
 			finding.What += "; expressions are not evaluated in headers"
 			finding.Advice = "Give the task a job type of its own, also by an expression, and map it to a policy in RETRY_JOB_TYPES"
 		}
-		if key == contract.HeaderPolicy {
+		if f.Name == contract.HeaderPolicy {
 			rule = rulePolicy
 			if near := text.Nearest(h.value, l.options.Policies.Names()); near != "" {
 				finding.What += fmt.Sprintf("; did you mean %s?", near)
-				finding.Fix = headerFix(key, near)
+				finding.Fix = headerFix(f.Name, near)
 			} else if finding.Advice == "" {
 				finding.Advice = "Name one of them, or pass the policies file of the worker with --policies"
 			}
-		} else if ours := meantHeader(f.Rule.String()); ours != "" {
-			finding.Fix = headerFix(ours, h.value)
+		} else if f.Meant != "" {
+			finding.Fix = headerFix(f.Meant, h.value)
 		}
 		l.add(n, text.Error, rule, finding)
 	}
@@ -92,18 +91,9 @@ func (l *linter) headers(n *node) {
 	}
 }
 
-// meantHeader returns the header that the rule of a fault names, empty for a fault of a value.
-func meantHeader(rule string) string {
-	ours, _ := strings.CutPrefix(rule, "named ")
-	if slices.Contains(contract.Headers(), ours) {
-		return ours
-	}
-	return ""
-}
-
 // ineffective finds a header that the worker does not read, although its name is near one that it reads.
 func (l *linter) ineffective(n *node, a *analysis, h header) {
-	refused := slices.ContainsFunc(a.faults, func(f retry.Fault) bool { return strings.HasSuffix(f.Variable, " "+h.key) })
+	refused := slices.ContainsFunc(a.faults, func(f input.Fault) bool { return f.Name == h.key })
 	if refused || slices.Contains(contract.Headers(), h.key) || slices.Contains(templateHeaders, h.key) {
 		return
 	}

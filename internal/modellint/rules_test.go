@@ -86,7 +86,7 @@ func TestHeadersAreJudgedAsTheWorkerDoes(t *testing.T) {
 		`maxRetries="7"`:     "", `base="90s"`: "", `trace="on"`: "", `elementTemplateId="x"`: "", `onExhausted="billing"`: "",
 		`retryPolicy="tis"`: "error policy-unknown Task_AnalyzeRetry", `retryPolicy=""`: "error policy-unknown Task_AnalyzeRetry",
 		`maxRetries="many"`: "error header-unknown Task_AnalyzeRetry", `base="0s"`: "error header-unknown Task_AnalyzeRetry",
-		`Retry-Policy="tiss"`: "error header-unknown Task_AnalyzeRetry", `maxAttempts="3"`: "error header-unknown Task_AnalyzeRetry",
+		`Retry-Policy="tiss"`: "error header-unknown Task_AnalyzeRetry", `MaxRetries="3"`: "error header-unknown Task_AnalyzeRetry",
 		`deadlin="3h"`: "warning header-unknown Task_AnalyzeRetry", `onExhausted="Faturamento"`: "error header-unknown Task_AnalyzeRetry",
 	} {
 		key, value, _ := strings.Cut(header, "=")

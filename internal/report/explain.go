@@ -30,15 +30,12 @@ const AnyClaim = "CLM-0-0"
 
 // Explain asks a policy for a decision, and for the schedule ahead. The request may lack the claim with its
 // process instance, on which nothing but the waits depends.
-func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation, error) {
+func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation {
 	exact := request.ClaimID != ""
 	if !exact {
 		request.ClaimID = AnyClaim
 	}
-	d, err := p.Decide(request, now)
-	if err != nil {
-		return Explanation{}, err
-	}
+	d := p.Decide(request, now)
 	matching, found := p.Explain(request.SubmissionError)
 	e := Explanation{
 		Decision:  contract.Of(&d, contract.JobType, text.English),
@@ -53,7 +50,7 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 		}
 	}
 	if d.Outcome != retry.OutcomeRetry {
-		return e, nil
+		return e
 	}
 	for s := range retry.Schedule(p, request, now) {
 		if !exact {
@@ -66,7 +63,7 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) (Explanation
 	if first := &e.Schedule[0]; !exact && first.Shortest != first.Longest {
 		e.BackoffMinutes, e.NextRetryTime, e.RetryDecision.BackoffDuration = 0, nil, ""
 	}
-	return e, nil
+	return e
 }
 
 // Text words the explanation: the steps of the decision as a history has them, what else there is in the

@@ -15,9 +15,7 @@ func BenchmarkDecide(b *testing.B) {
 			tiss, r := policy.BuiltIn("tiss"), request(text, 1)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := tiss.Decide(r, now); err != nil {
-					b.Fatal(err)
-				}
+				tiss.Decide(r, now)
 			}
 		})
 	}
@@ -25,7 +23,7 @@ func BenchmarkDecide(b *testing.B) {
 
 func TestADecisionMakesFewAllocations(t *testing.T) {
 	tiss, r := policy.BuiltIn("tiss"), request("timeout - Connection timeout after 30s", 1)
-	if got := testing.AllocsPerRun(100, func() { _, _ = tiss.Decide(r, now) }); got > mostAllocations {
+	if got := testing.AllocsPerRun(100, func() { tiss.Decide(r, now) }); got > mostAllocations {
 		t.Errorf("%v allocations a decision, want at most %d", got, mostAllocations)
 	}
 }

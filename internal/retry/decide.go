@@ -7,12 +7,9 @@ import (
 	"hospital.example/analyze-retry/internal/evidence"
 )
 
-// Decide answers the request at the time now (RN-BIL-005 section II). A request with faults is not decided:
-// the error is then an [*InvalidInputError] that names all of them.
-func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
-	if faults := p.Faults(r); faults != nil {
-		return Decision{}, &InvalidInputError{Faults: faults}
-	}
+// Decide answers the request at the time now (RN-BIL-005 section II). What a request must be has been seen to
+// where it was read, by worker/input.
+func (p *Policy) Decide(r Request, now time.Time) Decision {
 	t := evidence.Read(r.SubmissionError)
 	defer t.Free()
 	d := Decision{
@@ -46,7 +43,7 @@ func (p *Policy) Decide(r Request, now time.Time) (Decision, error) {
 	if d.Outcome == OutcomeRetry {
 		d.RetryCount++
 	}
-	return d, nil
+	return d
 }
 
 // deadline returns the earlier deadline of job and policy, in whole seconds; zero for none.

@@ -1,18 +1,6 @@
 package retry
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"hospital.example/analyze-retry/internal/text"
-)
-
-// maxIDBytes bounds a claim id, because it stands in logs, audit records and messages.
-const maxIDBytes = 128
+import "time"
 
 // Request is what a decision depends on.
 type Request struct {
@@ -43,64 +31,6 @@ type Request struct {
 	Ignored []string
 }
 
-// Fault is one thing that is wrong with an input variable.
-type Fault struct {
-	// Variable is the name of the process variable.
-	Variable string
-	// Value describes what the variable holds without repeating personal data; see [Shape].
-	Value text.Message
-	// Rule is what it must hold.
-	Rule text.Message
-}
-
-// HeaderFault begins a Fault's Variable where that is a header of the task, which no operator can correct in
-// a running instance.
-const HeaderFault = "task header"
-
-// InvalidInputError reports all faults of one request at once. Its text is for the operator who sees the
-// incident, and never repeats personal data.
-type InvalidInputError struct {
-	Faults []Fault
-}
-
-// Error returns the text in English.
-func (e *InvalidInputError) Error() string { return e.Text().String() }
-
-// Text names every variable, the shape of its value and the rule it breaks.
-func (e *InvalidInputError) Text() text.Message {
-	var all text.Message
-	ofHeader := false
-	for i, f := range e.Faults {
-		variable := text.Messagef("%s", f.Variable)
-		if header, is := strings.CutPrefix(f.Variable, HeaderFault); is {
-			ofHeader, variable = true, text.Messagef("task header%s", header)
-		}
-		if fault := text.Messagef("%s is %s but must be %s", variable, f.Value, f.Rule); i == 0 {
-			all = fault
-		} else {
-			all = text.Messagef("%s; %s", all, fault)
-		}
-	}
-	if ofHeader {
-		return text.Messagef("invalid input: %s. Correct the process variables and the worker's policies "+
-			"(a task header itself is the model's: "+
-			"deploy a corrected model and migrate the instance to it), then resolve the incident", all)
-	}
-	return text.Messagef("invalid input: %s. Correct the process variables, then resolve the incident", all)
-}
-
-// The rules of the input variables, in the words of an incident message.
-var (
-	RuleClaimID = text.Messagef("a text that matches CLM-<any>-<digits> on one line, " +
-		"without control characters, at most 128 bytes")
-	RuleAnyID = text.Messagef("one word of letters, digits and . _ : / - " +
-		"that begins with a letter or a digit, at most 128 bytes")
-	RuleSubmissionError = text.Messagef("the text of the submission error, not blank")
-	RuleRetryCount      = text.Messagef("a whole number, 0 or more (absent counts as 0)")
-	RuleTime            = text.Messagef("an RFC 3339 time or a local date-time, " +
-		"from the year 2000 on, or absent")
-)
-
 // IDForm is the form that a policy asks of claim ids.
 type IDForm string
 
@@ -108,73 +38,6 @@ type IDForm string
 const (
 	// ClaimIDs: CLM-<any>-<digits>; on one line.
 	ClaimIDs IDForm = "claim"
-	// AnyIDs: any word, for jobs that are no claims; see [ValidID].
+	// AnyIDs: any word, for jobs that are no claims; such as a UUID.
 	AnyIDs IDForm = "any"
 )
-
-// Faults returns what is wrong with the request's values, nil where nothing is.
-func (p *Policy) Faults(r Request) []Fault {
-	var faults []Fault
-	valid, rule := validClaimID, RuleClaimID
-	if p.IDs == AnyIDs {
-		valid, rule = ValidID, RuleAnyID
-	}
-	if !valid(r.ClaimID) {
-		faults = append(faults, Fault{"claimId", Shape(r.ClaimID), rule})
-	}
-	if !p.AcceptEmptyError && strings.TrimSpace(r.SubmissionError) == "" {
-		faults = append(faults, Fault{"submissionError", Shape(r.SubmissionError), RuleSubmissionError})
-	}
-	if r.RetryCount < 0 {
-		count := text.Messagef("%s", strconv.Itoa(r.RetryCount))
-		faults = append(faults, Fault{"retryCount", count, RuleRetryCount})
-	}
-	return faults
-}
-
-var (
-	// claimID is ^CLM-.*-\d+$ without what no claim number contains and would do harm in a log or a report:
-	// control characters, invisible direction marks, breaks of lines, and bytes that are not UTF-8.
-	claimID = regexp.MustCompile(`^CLM-[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\x{FFFD}]*-[0-9]+$`)
-	word    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._:/-]*$`)
-)
-
-// ValidID reports whether a text can be the id of what is retried under any policy: a claim id, or one word
-// that can do no harm in a log or a report and is no e-mail address.
-func ValidID(id string) bool {
-	return len(id) <= maxIDBytes && word.MatchString(id) || validClaimID(id)
-}
-
-func validClaimID(id string) bool { return len(id) <= maxIDBytes && claimID.MatchString(id) }
-
-// maxShape is how much of a value's shape is shown; an operator recognises a value by its beginning.
-const maxShape = 40
-
-// Shape describes a text by its form: letters become x or X, digits become 9, the rest stays. "João 123" is
-// shown as
-// "Xxxx 999", so that a person sees what kind of value is wrong and nobody's data is repeated.
-func Shape(s string) text.Message {
-	if s == "" {
-		return text.Messagef("empty")
-	}
-	shape := `"` + strings.Map(shapeOf, text.Shorten(s, maxShape)) + `"`
-	if len(s) > maxShape {
-		return text.Messagef("%s (%d bytes)", shape, len(s))
-	}
-	return text.Messagef("%s", shape)
-}
-
-func shapeOf(c rune) rune {
-	switch {
-	case unicode.IsDigit(c):
-		return '9'
-	case unicode.IsUpper(c):
-		return 'X'
-	case unicode.IsLetter(c):
-		return 'x'
-	case c == ' ' || unicode.IsPunct(c) || unicode.IsSymbol(c) && c != utf8.RuneError:
-		return c
-	default:
-		return '?'
-	}
-}

@@ -99,9 +99,7 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	for i := range s.Claims {
 		chance := rand.New(rand.NewPCG(seed, uint64(i)))
 		at := time.Duration(chance.Int64N(int64(s.Outage/time.Second))) * time.Second
-		if err := r.play(int64(i)+1, at); err != nil {
-			return nil, err
-		}
+		r.play(int64(i)+1, at)
 	}
 	slices.Sort(r.toSuccess)
 	r.result.Median, r.result.P95 = quantile(r.toSuccess, 50), quantile(r.toSuccess, 95)
@@ -115,7 +113,6 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 	found := p.Classify(text)
 	lean := p.Settings
 	lean.Rules, lean.InDoubt = nil, nil // what may have landed is advice, which changes no wait
-	lean.IDs = retry.AnyIDs             // the ids of a simulation are of either form
 	for _, rule := range p.Rules {
 		if rule.ID == found.RuleID && rule.Class == found.Class {
 			lean.Rules = append(lean.Rules, rule)
@@ -126,7 +123,7 @@ func forText(p *retry.Policy, text string) (*retry.Policy, error) {
 
 // play plays a claim from its first try to its end. Claims differ in their process instance, and with it in
 // their jitter.
-func (r *run) play(instance int64, at time.Duration) error {
+func (r *run) play(instance int64, at time.Duration) {
 	request := retry.Request{
 		ClaimID:            "CLM-SIM-1",
 		ProcessInstanceKey: instance,
@@ -145,15 +142,12 @@ func (r *run) play(instance int64, at time.Duration) error {
 			if request.RetryCount > 0 {
 				r.toSuccess = append(r.toSuccess, int64((at-first)/time.Second))
 			}
-			return nil
+			return
 		}
-		d, err := r.policy.Decide(request, epoch.Add(at))
-		if err != nil {
-			return err
-		}
+		d := r.policy.Decide(request, epoch.Add(at))
 		if d.Outcome != retry.OutcomeRetry {
 			r.result.GivenUp++
-			return nil
+			return
 		}
 		if request.RetryCount == 0 {
 			request.FirstFailure = epoch.Add(at)

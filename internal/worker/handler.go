@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -78,9 +77,7 @@ func (h *Handler) entry(e *evaluation) audit.Entry {
 
 func (e *evaluation) decide() {
 	if e.Invalid == nil {
-		var err error
-		e.decision, err = e.Policy.Decide(e.Request, e.at)
-		e.Invalid, _ = errors.AsType[*retry.InvalidInputError](err)
+		e.decision = e.Policy.Decide(e.Request, e.at)
 	}
 }
 

@@ -140,10 +140,10 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 		`{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)})[0]
 	check.Same(t, "", m.only(t).ClaimID, "the claim in the trail")
 	const want = `invalid input: ` +
-		`claimId is "Xxxxx 999.999.999-99" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
+		`claimId is the text "[palavra] [número longo]" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
 		`submissionError is a list but must be the text of the submission error, not blank; ` +
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
-		`retryUntil is the text "xxxxx" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
+		`retryUntil is the text "ontem" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
 		`Correct the process variables, then resolve the incident`
 	check.Same(t, want, got.Message, "text")
 	// Only short numbers are shown.
@@ -243,7 +243,7 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 	}
 	for i, want := range []map[string]any{
 		{"variable": "lastSubmissionTime", "value": "a list"},
-		{"variable": "retryAfter", "value": `the text "Xxxxx 999"`},
+		{"variable": "retryAfter", "value": `the text "[palavra] [número]"`},
 	} {
 		got := lines[i].ContextMap()
 		if got["claimId"] != "CLM-001-1" || got["jobKey"] != int64(4711) || lines[i].Level != zap.WarnLevel {

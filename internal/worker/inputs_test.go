@@ -37,7 +37,7 @@ func TestEachNewVariableMakesAnotherQuestion(t *testing.T) {
 	}
 }
 
-func TestOtherPoliciesMakeAnotherQuestionOfAFaultyTaskOnly(t *testing.T) {
+func TestOtherPoliciesMakeAnotherQuestionOfAFaultyJobOnly(t *testing.T) {
 	added := policies(t, "  - {name: night, extends: tiss}\n")
 	for name, c := range map[string]struct {
 		headers, more string
@@ -47,7 +47,7 @@ func TestOtherPoliciesMakeAnotherQuestionOfAFaultyTaskOnly(t *testing.T) {
 		"a bad number":                     {headers: `{"base":"soon"}`, another: true},
 		"a number that the policy refuses": {headers: `{"max":"30s"}`, another: true},
 		"a bad number and a bad variable":  {headers: `{"base":"soon"}`, more: `,"retryCount":-1`, another: true},
-		"a bad variable":                   {headers: `{"retryPolicy":"fast"}`, more: `,"retryCount":-1`},
+		"a bad variable":                   {headers: `{"retryPolicy":"fast"}`, more: `,"retryCount":-1`, another: true},
 		"nothing":                          {headers: `{"retryPolicy":"fast","base":"2s"}`},
 		"nothing, and no header either":    {},
 	} {

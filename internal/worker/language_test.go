@@ -55,18 +55,18 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
 	a := answerOf(t, speaking(text.Portuguese, m, zap.New(core)), variables)
 	const want = `entrada inválida: ` +
-		`claimId: recebido "Xxxxx", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
+		`claimId: recebido o texto "[palavra]", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
 		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
 		`retryCount: recebido 2.5, esperado um número inteiro, 0 ou mais (ausente vale 0). ` +
 		`Corrija as variáveis do processo e depois resolva o incidente`
 	check.Same(t, want, a.Message, "incident")
 	check.Same(t, a.Message, m.only(t).Message, "record")
 	logged := logs.All()[0].ContextMap()["error"].(string)
-	check.Contains(t, logged, `invalid input: claimId is "Xxxxx" but must be`, "submissionError is missing", "retryCount is 2.5")
+	check.Contains(t, logged, `invalid input: claimId is the text "[palavra]" but must be`, "submissionError is missing", "retryCount is 2.5")
 
 	core, logs = observer.New(zap.WarnLevel)
 	outcomes := worker.NewOutcomeHandler(speaking(text.Portuguese, newMemory(), zap.New(core)))
 	a = outcomes.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
-	check.Contains(t, a.Message, `outcome: recebido "XXXX", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
-	check.Contains(t, logs.All()[0].ContextMap()["error"].(string), `outcome is "XXXX" but must be SUBMITTED`)
+	check.Contains(t, a.Message, `outcome: recebido o texto "LOST", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)
+	check.Contains(t, logs.All()[0].ContextMap()["error"].(string), `outcome is the text "LOST" but must be SUBMITTED`)
 }

@@ -10,7 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
@@ -49,11 +48,12 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 	}
 	entry.ClaimID = o.ClaimID
 	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.DecidedBy, "{}"
-	if wait, _ := retry.ParseDuration(o.RedriveWait); wait > 0 {
-		record.NextRetryTime = record.At.Add(wait)
+	if o.RedriveWait > 0 {
+		record.NextRetryTime = record.At.Add(time.Duration(o.RedriveWait))
+		detail.RedriveWait = o.RedriveWait.String()
 	}
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
-	detail.RedriveWait, detail.DecisionProblem = o.RedriveWait, o.DecisionProblem
+	detail.DecisionProblem = o.DecisionProblem
 	// The state of the claim has the attempts and retries of the round, since when it failed, and the policy
 	// that decided last.
 	entry.Make = func(state audit.State) audit.Record {

@@ -55,13 +55,16 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 	for variables, faulty := range map[string][]string{
 		`{"claimId":"CLM-001-1"}`:                       {"outcome is missing"},
-		`{"claimId":"CLM-001-1","outcome":"submitted"}`: {`outcome is "xxxxxxxxx"`},
+		`{"claimId":"CLM-001-1","outcome":"submitted"}`: {`outcome is the text "submitted"`},
 		`[]`: {"variables is no JSON object"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","decidedBy":null}`: {"justification is blank"},
-		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":"5 min"}`:  {`redriveWait is "9 xxx"`},
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":"5 min"}`:  {`redriveWait is the text "5 min"`},
 		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"decidedBy":["maria"],"redriveId":"maria"}`: {
-			`claimId is "x x"`, "justification is 1", "decidedBy is a list", `redriveId is "xxxxx"`,
+			`claimId is the text "x [palavra]"`, "justification is 1", "decidedBy is a list", `redriveId is the text "[palavra]"`,
 		},
+		// What the command to send a claim again writes is looked at whatever the outcome.
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","redriveId":5,"redriveWait":"yes"}`: {"redriveId is 5", `redriveWait is the text "yes"`},
+		`{"claimId":"CLM-001-1","outcome":"ABANDONED","redriveId":"none"}`:                {`redriveId is the text "none"`},
 	} {
 		m := newMemory()
 		a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})[0]
@@ -106,7 +109,7 @@ const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
 func TestUnfitReasonDoesNotBlockTheEndOfARound(t *testing.T) {
 	const (
 		fit   = `"justification":"paciente 529.982.247-25 ligou","decidedBy":"maria@hospital.example","redriveId":"` + redriveID + `"`
-		unfit = `"justification":{"a":1},"decidedBy":7,"redriveId":"none"`
+		unfit = `"justification":{"a":1},"decidedBy":7,"redriveId":null`
 		kept  = "paciente [número longo] ligou maria@hospital.example " + redriveID
 	)
 	for _, tt := range []struct{ outcome, reason, kept string }{

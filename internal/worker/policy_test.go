@@ -111,7 +111,7 @@ func TestTaskHeaderOverridesOneNumber(t *testing.T) {
 }
 
 // othersHeaders belong to other workers.
-const othersHeaders = `{"case":"1","bases":"1","mask":"1","headline":"1","deadlines":"1","maxEntries":"1","maxTries":"1","retryPolicyText":"1","retryCount":"1","retry":"1","x":"1","":"1"}`
+const othersHeaders = `{"case":"1","bases":"1","mask":"1","headline":"1","deadlines":"1","maxEntries":"1","maxTries":"1","retryPolicyText":"1","retryCount":"1","retry":"1","policy":"1","backoff":"1","x":"1","":"1"}`
 
 func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 	for more, want := range map[string]want{
@@ -140,13 +140,13 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 		`task header base is "0s" but must be `+duration,
 		`task header max is "soon" but must be `+duration,
 		`task header deadline is "-1h" but must be `+duration,
-		`claimId is missing but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes`,
-		`submissionError is 7 but must be the text of the submission error, not blank`,
-		`retryCount is -1 but must be a whole number, 0 or more (absent counts as 0)`,
-		`retryUntil is the text "xxxx" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent`,
 		`max_attempts is 0 but must be a whole number from 1 to 1001, or absent`,
 		`retry_delay is 2.5 but must be whole milliseconds, 1 or more, or absent`,
-		`max_retry_delay is the text "9 x" but must be whole milliseconds, 1 or more, or absent`,
+		`max_retry_delay is the text "[número] h" but must be whole milliseconds, 1 or more, or absent`,
+		`claimId is missing but must be one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes`,
+		`submissionError is 7 but must be the text of the submission error, not blank`,
+		`retryCount is -1 but must be a whole number, 0 or more (absent counts as 0)`,
+		`retryUntil is the text "logo" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent`,
 	)
 }
 
@@ -157,14 +157,16 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		t.Errorf("a variable asks for a corrected model: %s", variable)
 	}
 	for headers, fault := range map[string]string{
-		`{"retryPolicy":"tis"}`:           `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"retrypolicy":"fast"}`:          `task header retrypolicy is "fast" but must be named retryPolicy`,
-		`{"retryPolcy":"fast"}`:           `task header retryPolcy is "fast" but must be named retryPolicy`,
-		`{"maxRetries":"-1"}`:             `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
-		`{"policy":"fast"}`:               `task header policy is "fast" but must be named retryPolicy`,
-		`{"backoff":"3m"}`:                `task header backoff is "3m" but must be named base`,
-		`{"max":"30s"}`:                   `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole units of precision, 1m`,
-		`{"retryPolicy":["fast"]}`:        `task header is "{\"retryPolicy\":[\"fast\"]}" but must be texts`,
+		`{"retryPolicy":"tis"}`:  `task header retryPolicy is "tis" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
+		`{"retrypolicy":"fast"}`: `task header retrypolicy is "fast" but must be named retryPolicy`,
+		`{"retryPolcy":"fast"}`:  `task header retryPolcy is "fast" but must be named retryPolicy`,
+		`{"maxRetries":"-1"}`:    `task header maxRetries is "-1" but must be a whole number from 0 to 1000`,
+		`{"Base":"3m"}`:          `task header Base is "3m" but must be named base`,
+		`{"max_retries":"3"}`:    `task header max_retries is "3" but must be named maxRetries`,
+		`{"on-permanent":"x"}`:   `task header on-permanent is "x" but must be named onPermanent`,
+		`{"max":"30s"}`: `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole units of precision, 1m; ` +
+			`task header max is "30s" but must be one that policy tiss can have: max is 30s but must be from 1m, the longer of min and base, to 8784h`,
+		`{"retryPolicy":["fast"]}`:        `task header retryPolicy is "[\"fast\"]" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
 		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be from 5m, the longer of min and base, to 8784h`,
 		`{"onExhausted":"Billing"}`:       `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
 	} {

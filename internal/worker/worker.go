@@ -14,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 // Observer counts what becomes of jobs.
@@ -133,9 +134,9 @@ func answer(r *audit.Record, variables string) job.Answer {
 	return job.Complete(variables)
 }
 
-func (o *Options) logRejected(j *job.Job, invalid error) {
+func (o *Options) logRejected(j *job.Job, invalid input.Faults) {
 	o.Logger.Warn("input_rejected",
-		append(jobFields(j), zap.String("elementId", j.ElementID), zap.String("error", invalid.Error()))...)
+		append(jobFields(j), zap.String("elementId", j.ElementID), zap.Stringer("error", invalid.Text()))...)
 }
 
 func jobFields(j *job.Job) []zap.Field {

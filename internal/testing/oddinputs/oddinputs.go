@@ -91,16 +91,16 @@ var decidedClaimIDs = []string{
 }
 
 var faultyErrors = []string{
-	missing, `null`, `""`, `" "`, `"\t \r\n"`, `"\u00a0"`, `"\u0085"`, `503`, `2.5`, `true`, `["TIMEOUT"]`, `{"code":"TIMEOUT"}`, nested(1000),
+	missing, `null`, `""`, `" "`, `"\t \r\n"`, `"\u00a0"`, `"\u0085"`, `"\u200b"`, `"\u0000"`, `" \ufeff\u3164\u00ad"`, `503`, `2.5`, `true`, `["TIMEOUT"]`, `{"code":"TIMEOUT"}`, nested(1000),
 }
 
 var decidedErrors = []string{
-	`"TIME\u0000OUT"`, `"\u202eTUOEMIT"`, `"\ud800 TIMEOUT"`, `"\u200b"`, `"null"`, `"\""`, `"\\u0000"`, `"'; DROP TABLE decisions; --"`, `"%s%n%x"`,
+	`"TIME\u0000OUT"`, `"\u202eTUOEMIT"`, `"\ud800 TIMEOUT"`, `"null"`, `"\""`, `"\\u0000"`, `"'; DROP TABLE decisions; --"`, `"%s%n%x"`,
 	`"{\"shouldRetry\":true}"`, `"tımeout"`, `"ＴＩＭＥＯＵＴ"`, text(1 << 20), `"TIMEOUT ` + strings.Repeat(" ", 1<<20) + `"`,
 }
 
 var faultyCounts = []string{
-	`-1`, `0.5`, `2.5`, `4.9999`, `2147483648`, `-2147483649`, `9223372036854775808`, `1e30`, `1e308`, `"2"`, `"0"`, `""`, `"NaN"`, `true`, `[2]`, `{}`,
+	`-1`, `0.5`, `2.5`, `4.9999`, `2147483648`, `-2147483649`, `9223372036854775808`, `1e30`, `1e308`, `3.0000000000000000000000001`, `1e-400`, `1e-999999999`, `"2"`, `"0"`, `""`, `"NaN"`, `true`, `[2]`, `{}`,
 	text(1 << 20), nested(1000),
 }
 

@@ -2,13 +2,16 @@ package input
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
 
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
-// Every text is taken apart as encoding/json does it.
+// Every object is taken apart as encoding/json does it, but for what no broker sends: half a surrogate pair.
 func FuzzVariables(f *testing.F) {
 	for _, in := range oddinputs.All() {
 		if len(in.Variables) < 4096 { // the fuzzer makes its own long inputs
@@ -16,32 +19,81 @@ func FuzzVariables(f *testing.F) {
 		}
 	}
 	for _, text := range []string{
-		" {\n} ", `{"a":1,"a":[{"b":"]}"},"}"] , "\\"":"\\\\" }`, `{"cl\u0061imId":"x","a":null}`, "{\"a\":\"\xff\"}", `{"":{}}`, `{"a":-1e5}`,
+		" {\n} ", `{"a":1,"a":[{"b":"]}"},"}"] , "\\"":"\\\\" }`, `{"cl\u0061imId":"x","a":null}`, "{\"a\":\"\xff\"}",
+		`{"":{}}`, `{"a":-1e5}`, `{"a":"\u00e9\/\n💉"}`,
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var want map[string]json.RawMessage
-		if json.Unmarshal([]byte(text), &want) != nil {
-			want = nil
+		_ = json.Unmarshal([]byte(strings.ToValidUTF8(text, "\uFFFD")), &want) // nil where it is no object
+		got := read("variables", text)
+		if (got.values == nil) != (want == nil) || (got.faults == nil) != (want != nil) {
+			t.Fatalf("%q: read as %v with faults %v, want %s", text, got.values, got.faults, want)
 		}
-		got := parse(text)
-		if (got == nil) != (want == nil) {
-			t.Fatalf("%q: an object: %v, want %v", text, got != nil, want != nil)
+		if written, _ := json.Marshal(want); strings.Contains(string(written), "\uFFFD") || strings.Contains(text, `\ud`) {
+			return
 		}
-		for _, v := range got {
-			if _, ok := want[v.name]; !ok {
-				t.Errorf("%q: %q is no variable", text, v.name)
-			}
-		}
+		check.Same(t, len(want), len(got.values), "values of %q", text)
 		for name, raw := range want {
-			value := value(raw)
-			check.Same(t, value, got.get(name), "%q: variable %s", text, name)
-			var word string
-			isText := json.Unmarshal(raw, &word) == nil && value[0] == '"'
-			if got, ok := value.text(); ok != isText || got != word {
-				t.Errorf("%q: %q says %q, %v, want %q, %v", text, name, got, ok, word, isText)
+			v := got.values[name]
+			check.Same(t, string(raw), v.Raw, "%q: %s", text, name)
+			var s *string
+			if isText := json.Unmarshal(raw, &s) == nil && s != nil; isText != (v.Type == gjson.String) || isText && *s != v.Str {
+				t.Errorf("%q: %s says %q, want %s", text, name, v.Str, raw)
 			}
 		}
 	})
+}
+
+func TestAValueIsShownWithoutPersonalData(t *testing.T) {
+	for value, want := range map[string]string{
+		`null`: "missing", `""`: "blank", `"\u200b\u0000 \u00a0\ufeff\u3164"`: "blank", `{"cpf":1}`: "an object", `["a"]`: "a list", `true`: "true",
+		`-2.5`: "-2.5", `"3"`: `the text "3"`, `"2.50"`: `the text "2.50"`, `33445566`: "a number of 8 characters", `12345`: "a number of 5 characters",
+		`"12345"`: `the text "[número]"`, `"João 123.456.789-09"`: `the text "[palavra] [número longo]"`, `"submitted"`: `the text "submitted"`, `"Ana"`: `the text "[palavra]"`,
+		`"` + strings.Repeat("não ", 20_000) + `"`: `the text "` + strings.Repeat("não ", 14) + `n..."`,
+	} {
+		check.Same(t, want, read("variables", `{"a":`+value+`}`).shown("a").String(), "shown of %.60s", value)
+	}
+	check.Same(t, `"João"`, read("headers", `{"a":"João"}`).shown("a").String(), "shown of a header")
+}
+
+func TestOfAWholeNumberNothingIsLost(t *testing.T) {
+	for value, want := range map[string]bool{
+		`2`: true, `2.0`: true, `20e-1`: true, `2E0`: true, `0.2e1`: true, `2.5`: false, `2.0000000000000000000000001`: false,
+		`2.` + strings.Repeat("0", 40): false, `1e-400`: false, `3`: false, `1`: false, `1e999999999`: false, `"2"`: false, `[2]`: false,
+	} {
+		r := read("variables", `{"n":`+value+`}`)
+		n, given := r.whole("n", ruleRetryCount, 2, 2)
+		if given != want || want != (n == 2) || want != (r.faults == nil) {
+			t.Errorf("%s is read as %d, given %v, faults %v", value, n, given, r.faults)
+		}
+	}
+}
+
+func TestTheFormOfAnID(t *testing.T) {
+	for id, claim := range map[string]bool{
+		"CLM-001-1234567890":                     true,
+		"CLM--1":                                 true,
+		"CLM-" + strings.Repeat("0", 122) + "-1": true,
+		"CLM-1":                                  false, // the pattern wants a second dash
+		"clm-001-1":                              false,
+		"CLM-001-1\n":                            false,
+		"CLM-0\n1-1":                             false,
+		"CLM-0\u202e1-1":                         false, // right-to-left override: shown backwards in a report
+		"CLM-0\ufeff1-1":                         false,
+		"CLM-0\u20281-1":                         false, // line and paragraph separators: a line break to some readers
+		"CLM-0\ufffd1-1":                         false, // what a lone surrogate becomes
+		"CLM-001-١٢":                             false, // Arabic digits are not \d
+		"CLM-" + strings.Repeat("0", 123) + "-1": false,
+		"":                                       false,
+	} {
+		check.Same(t, claim, isClaimID(id), "a claim id: %q", id)
+	}
+	for id, any := range map[string]bool{ // one word
+		"job_123": true, "123e4567-e89b-12d3-a456-426614174000": true, "mail:2025/01.7": true, "CLM-ÇÃO-7": true,
+		"": false, "-1": false, "a b": false, "a@b.c": false, "é": false, "a\n": false, "_a": false,
+	} {
+		check.Same(t, any, isAnyID(id), "an id: %q", id)
+	}
 }

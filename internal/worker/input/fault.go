@@ -1,0 +1,89 @@
+package input
+
+import (
+	"regexp"
+
+	"hospital.example/analyze-retry/internal/text"
+)
+
+// Fault is one thing that is wrong with a job.
+type Fault struct {
+	// Name is that of the process variable or the task header.
+	Name string
+	// Header reports whether it is a task header, which no operator can correct in a running instance.
+	Header bool
+	// Meant is the header that was meant, where the name itself is at fault; empty otherwise.
+	Meant string
+	// Value describes what it holds without repeating personal data.
+	Value text.Message
+	// Rule is what it must be.
+	Rule text.Message
+}
+
+// Faults are all that is wrong with a job; nil for nothing.
+type Faults []Fault
+
+// Text names every variable, what it holds and the rule that it breaks, for the operator who sees the
+// incident. It never repeats personal data.
+func (faults Faults) Text() text.Message {
+	var all text.Message
+	ofHeader := false
+	for i, f := range faults {
+		fault := text.Messagef("%s is %s but must be %s", f.Name, f.Value, f.Rule)
+		if f.Header {
+			ofHeader, fault = true, text.Messagef("task header %s", fault)
+		}
+		if i > 0 {
+			fault = text.Messagef("%s; %s", all, fault)
+		}
+		all = fault
+	}
+	if ofHeader {
+		return text.Messagef("invalid input: %s. Correct the process variables and the worker's policies "+
+			"(a task header itself is the model's: "+
+			"deploy a corrected model and migrate the instance to it), then resolve the incident", all)
+	}
+	return text.Messagef("invalid input: %s. Correct the process variables, then resolve the incident", all)
+}
+
+// The rules of the inputs, in the words of an incident message.
+var (
+	ruleObject  = text.Messagef("a JSON object")
+	ruleClaimID = text.Messagef("a text that matches CLM-<any>-<digits> on one line, " +
+		"without control characters, at most 128 bytes")
+	ruleAnyID = text.Messagef("one word of letters, digits and . _ : / - " +
+		"that begins with a letter or a digit, at most 128 bytes")
+	ruleSubmissionError = text.Messagef("the text of the submission error, not blank")
+	ruleMissingError    = text.Messagef("%s (has the error event an output mapping?)", ruleSubmissionError)
+	ruleRetryCount      = text.Messagef("a whole number, 0 or more (absent counts as 0)")
+	ruleTime            = text.Messagef("an RFC 3339 time or a local date-time, " +
+		"from the year 2000 on, or absent")
+	ruleMaxRetries    = text.Messagef("a whole number from 0 to 1000")
+	ruleMaxAttempts   = text.Messagef("a whole number from 1 to 1001, or absent")
+	ruleMilliseconds  = text.Messagef("whole milliseconds, 1 or more, or absent")
+	ruleDuration      = text.Messagef("a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M")
+	ruleWith          = text.Messagef("a word such as billing or dead-letter: 1 to 30 of a to z and -")
+	ruleOutcome       = text.Messagef("SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN or DECISION_REFUSED")
+	ruleJustification = text.Messagef("a text that is not blank, at most 500 characters")
+	ruleDecidedBy     = text.Messagef("a text of at most 128 characters")
+	ruleRedriveID     = text.Messagef("a UUID")
+	ruleRedriveWait   = text.Messagef("a duration such as PT30S or PT40M")
+)
+
+// maxID bounds a claim id in bytes, because it stands in logs, audit records and messages.
+const maxID = 128
+
+var (
+	// claimID is ^CLM-.*-\d+$ without what no claim number contains and would do harm in a log or a report:
+	// control characters, invisible direction marks, breaks of lines, and bytes that are not UTF-8.
+	claimID = regexp.MustCompile(`^CLM-[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\x{FFFD}]*-[0-9]+$`)
+	word    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._:/-]*$`)
+	// withWord is what a header may name as the one with whom a claim is.
+	withWord = regexp.MustCompile(`^[a-z-]{1,30}$`)
+)
+
+func isClaimID(id string) bool { return len(id) <= maxID && claimID.MatchString(id) }
+
+// isAnyID reports whether a text can be the id of what is retried under any policy: a claim id, or one word
+// that can do no harm in a log or a report and is no e-mail address.
+func isAnyID(id string) bool { return len(id) <= maxID && word.MatchString(id) || isClaimID(id) }
