@@ -20,8 +20,8 @@ type Decision struct {
 	// Policy is the one that answers, with what task and job override; nil where the variables are no JSON
 	// object.
 	Policy *retry.Policy
-	// OnExhausted and OnPermanent name with whom the model leaves a claim that is stopped so, such as billing;
-	// empty where it does not name anyone.
+	// OnExhausted and OnPermanent name with whom the model leaves a claim that is stopped so, such as
+	// billing; empty where it does not name anyone.
 	OnExhausted, OnPermanent string
 	// Identity are the parts of the job that its decision depends on: a job is known again by its keys and
 	// these.

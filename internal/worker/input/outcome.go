@@ -91,9 +91,9 @@ func (o *Outcome) readOrder(r *reader) {
 	}))
 }
 
-// readReason reads what a model reports of an end, or of an answer that was no decision. It may hold variables
-// of these names for something else, or a text as long as a form takes: none of that may hold a claim up, so
-// what does not fit is cut or left out.
+// readReason reads what a model reports of an end, or of an answer that was no decision. It may hold
+// variables of these names for something else, or a text as long as a form takes: none of that may hold a
+// claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
 	o.Justification = typed(r, contract.Justification, contract.MaxJustification, redact.Stored)
 	o.DecidedBy = typed(r, contract.DecidedBy, contract.MaxDecidedBy, strings.Clone)

@@ -14,9 +14,9 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// misspelt finds headers whose name is one of ours but for its case or one slip of the fingers: a setting that is
-// misspelt must not be a silent default. One slip away from a name of one word, such as max or deadline, is
-// another word, which may belong to another worker.
+// misspelt finds headers whose name is one of ours but for its case or one slip of the fingers: a setting
+// that is misspelt must not be a silent default. One slip away from a name of one word, such as max or
+// deadline, is another word, which may belong to another worker.
 func (r *reader) misspelt() {
 	const oneWord = len(contract.HeaderDeadline)
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
@@ -32,16 +32,18 @@ func (r *reader) misspelt() {
 	}
 }
 
-// chosen returns the policy of a job: the one that a header of its task names, or else the job type's own, with
-// what headers and variables override. Where those are at fault it is the one without overrides, so that the
-// other variables can be looked at as well.
+// chosen returns the policy of a job: the one that a header of its task names, or else the job type's own,
+// with what headers and variables override. Where those are at fault it is the one without overrides, so that
+// the other variables can be looked at as well.
 func chosen(headers, variables *reader, known *policy.Set, fallback string) *retry.Policy {
-	p := optional(headers, contract.HeaderPolicy,
-		text.Messagef("the name of a policy: %s", strings.Join(known.Names(), ", ")), known.Get)
-	if p == nil {
-		if p, _ = known.Get(fallback); !headers.absent(contract.HeaderPolicy) {
+	p, _ := known.Get(fallback)
+	if !headers.absent(contract.HeaderPolicy) {
+		rule := text.Messagef("the name of a policy: %s", strings.Join(known.Names(), ", "))
+		named := required(headers, contract.HeaderPolicy, rule, known.Get)
+		if named == nil {
 			return p // the overrides are meant for another one
 		}
+		p = named
 	}
 	o := retry.Overrides{
 		MaxRetries: optional(headers, contract.HeaderMaxRetries, ruleMaxRetries, parseRetries),

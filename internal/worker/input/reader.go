@@ -34,7 +34,7 @@ func read(name, object string) *reader {
 		r.faults = Faults{{Name: name, Value: text.Messagef("no JSON object"), Rule: ruleObject}}
 		return r
 	}
-	r.values = make(map[string]gjson.Result, 8)
+	r.values = map[string]gjson.Result{}
 	root.ForEach(func(name, value gjson.Result) bool {
 		r.values[name.Str] = value
 		return true
@@ -86,11 +86,11 @@ func sound(holds func(string) bool) func(string) (string, bool) {
 	return func(s string) (string, bool) { return strings.Clone(s), holds(s) }
 }
 
-// maxNumber is how long a number may be, in bytes: those of other systems are shorter, 1.7976931348623157E308.
+// maxNumber is how long a number may be, in bytes; the longest that other systems write is shorter.
 const maxNumber = 40
 
-// whole reads a whole number from least to most, however it is written: FEEL makes no difference between 2 and
-// 2.0. given is false where it is absent or at fault.
+// whole reads a whole number from least to most, however it is written: FEEL makes no difference between 2
+// and 2.0. given is false where it is absent or at fault.
 func (r *reader) whole(name string, rule text.Message, least, most int64) (n int64, given bool) {
 	if r.absent(name) {
 		return 0, false
@@ -109,8 +109,8 @@ func (r *reader) whole(name string, rule text.Message, least, most int64) (n int
 	return n, true
 }
 
-// lenient reads a value that another system wrote. It is never a fault of the job: what cannot be read is noted
-// and as if it were absent.
+// lenient reads a value that another system wrote. It is never a fault of the job: what cannot be read is
+// noted and as if it were absent.
 func lenient[T any](d *Decision, name string, parse func(string, *time.Location) (T, bool)) (value T) {
 	ok := d.variables.absent(name)
 	if v := d.variables.values[name]; v.Type == gjson.String || v.Type == gjson.Number {
@@ -138,8 +138,8 @@ const (
 	maxShownNumber = 4
 )
 
-// shown returns what is there without repeating personal data: a short number as it stands, also in a text, and
-// of any other text what redaction leaves of it. A header is a text of the model, not of a patient.
+// shown returns what is there without repeating personal data: a short number as it stands, also in a text,
+// and of any other text what redaction leaves of it. A header is a text of the model, not of a patient.
 func (r *reader) shown(name string) text.Message {
 	v := r.values[name]
 	plain := v.String()
