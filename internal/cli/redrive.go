@@ -81,11 +81,9 @@ func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
 			return 0, fmt.Errorf("its policy %s is not known here: "+
 				"set RETRY_POLICIES_FILE as for the worker, or send it without --wait", c.Policy)
 		}
-		if overrides := c.Facts.RetryDecision.Overrides; overrides != nil {
-			var err error
-			if p, err = p.With(*overrides); err != nil {
-				return 0, fmt.Errorf("its policy does not take its overrides any more: %w", err)
-			}
+		p, err := p.With(c.Facts.RetryDecision.Overrides)
+		if err != nil {
+			return 0, fmt.Errorf("its policy does not take its overrides any more: %w", err)
 		}
 		return p.Backoff(retry.Request{
 			ClaimID:            c.ClaimID,

@@ -209,8 +209,7 @@ func (e ended) record() audit.Record {
 	d := contract.Detail{ProcessID: "SUB_06", ElementID: "Task_RecordOutcome", Attempts: e.attempts}
 	r := audit.Record{Kind: e.kind, At: moment(e.at), ClaimID: e.claim, RetryCount: e.retries, Variables: "{}"}
 	if e.firstFailure != "" {
-		first := moment(e.firstFailure)
-		d.FirstFailureTime, r.Policy = &first, "tiss"
+		d.FirstFailureTime, r.Policy = moment(e.firstFailure), "tiss"
 	}
 	r.Detail = detailed(d)
 	return r

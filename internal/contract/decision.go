@@ -22,9 +22,9 @@ type Decision struct {
 	RetryDecision       Explanation `json:"retryDecision"`
 }
 
-// Explanation is how a decision explains itself: the object `retryDecision`. Durations are ISO 8601, so that a timer event
-// can use them; times are UTC in whole seconds. What is not known, or did not happen, is zero and left out. Records of older
-// versions have no Reason, Bounds, Hint, Deadline, Advice, Overrides and Ignored.
+// Explanation is how a decision explains itself: the object `retryDecision`. Durations are ISO 8601, so that a
+// timer event can use them; times are UTC in whole seconds. What is not known, or did not happen, is zero and
+// left out.
 type Explanation struct {
 	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks for a code.
 	Policy        string `json:"policy,omitempty"`
@@ -44,15 +44,15 @@ type Explanation struct {
 	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty otherwise.
 	CountFrom retry.CountFrom `json:"countFrom,omitempty"`
 	// Hint is what the other side asked for, also where another step settled the decision.
-	Hint *retry.Hint `json:"hint,omitempty"`
+	Hint retry.Hint `json:"hint,omitzero"`
 	// Deadline is the time after which no try is made.
-	Deadline *time.Time `json:"deadline,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"`
 	// Advice is what to do before the claim is sent again.
 	Advice retry.Advice `json:"advice,omitempty"`
 	// SecondsSinceLastSubmission is negative where the submitting system's clock ran ahead.
 	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
 	// Overrides are the numbers of the policy that the task or the job had changed.
-	Overrides *retry.Overrides `json:"overrides,omitempty"`
+	Overrides retry.Overrides `json:"overrides,omitzero"`
 	// Ignored are the job's variables that could not be read.
 	Ignored []string `json:"ignored,omitempty"`
 }
@@ -65,10 +65,12 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 		RetryCount:          d.RetryCount,
 		MaxRetries:          d.MaxRetries,
 		BackoffMinutes:      d.BackoffMinutes(),
-		NextRetryTime:       present(d.NextRetryTime),
 		RetryReason:         words.Text(d.Reason()),
 		ErrorClassification: d.Error.Class,
-		RetryDecision:       Explain(d),
+		RetryDecision:       explain(d),
+	}
+	if c.ShouldRetry {
+		c.NextRetryTime = &d.NextRetryTime
 	}
 	if jobType == BackoffJobType && c.ShouldRetry { // RN-BIL-004 section 3.2
 		c.RetryReason = words.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
@@ -76,29 +78,26 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 	return c
 }
 
-// Explain returns how a decision explains itself.
-func Explain(d *retry.Decision) Explanation {
-	x := Explanation{
-		Policy: d.Policy, PolicyVersion: d.PolicyVersion, RuleID: d.Error.RuleID, MatchedCode: d.Error.Code, MatchedMeaning: d.Error.Means,
-		Reason: d.Step, DelayBeforeJitter: ISODuration(d.Delay), BackoffDuration: ISODuration(d.Backoff),
-		Bounds: d.Bounds, RetriesLeft: max(d.MaxRetries-d.RetryCount, 0), CountFrom: d.CountFrom, Deadline: present(d.Deadline), Advice: d.Advice,
-		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second), Ignored: d.Ignored,
+func explain(d *retry.Decision) Explanation {
+	return Explanation{
+		Policy:                     d.Policy,
+		PolicyVersion:              d.PolicyVersion,
+		RuleID:                     d.Error.RuleID,
+		MatchedCode:                d.Error.Code,
+		MatchedMeaning:             d.Error.Means,
+		Reason:                     d.Step,
+		DelayBeforeJitter:          ISODuration(d.Delay),
+		BackoffDuration:            ISODuration(d.Backoff),
+		Bounds:                     d.Bounds,
+		RetriesLeft:                max(d.MaxRetries-d.RetryCount, 0),
+		CountFrom:                  d.CountFrom,
+		Hint:                       d.Hint,
+		Deadline:                   d.Deadline,
+		Advice:                     d.Advice,
+		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second),
+		Overrides:                  d.Overrides,
+		Ignored:                    d.Ignored,
 	}
-	if d.Hint != (retry.Hint{}) {
-		x.Hint = &d.Hint
-	}
-	if d.Overrides != (retry.Overrides{}) {
-		x.Overrides = &d.Overrides
-	}
-	return x
-}
-
-// present returns a time that may be zero as one that may be nil.
-func present(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 // ISODuration writes a duration as [retry.ISODuration] does.
@@ -121,9 +120,9 @@ type Detail struct {
 	ExecutionTimeMs float64 `json:"executionTimeMs,omitempty"`
 	// Attempts is, for an outcome and a re-drive, how often the claim was submitted in this round; 0 for other records.
 	Attempts int `json:"attempts,omitempty"`
-	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to have
-	// failed; nil where none had.
-	FirstFailureTime *time.Time `json:"firstFailureTime,omitempty"`
+	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to
+	// have failed; zero where none had.
+	FirstFailureTime time.Time `json:"firstFailureTime,omitzero"`
 	// Policy is, for a rejected input, the one that would have decided; for an outcome and a re-drive, the one that decided last.
 	// It is empty where there is none.
 	Policy string `json:"policy,omitempty"`

@@ -54,7 +54,7 @@ func drawDetail(t *rapid.T) contract.Detail {
 		d.Steps = &contract.Steps{ErrorReceived: at, AfterMicros: [6]int64{0, 1, 2, 3, 4, 1e15}}
 	}
 	if rapid.Bool().Draw(t, "first failure") {
-		d.FirstFailureTime = &at
+		d.FirstFailureTime = at
 	}
 	return d
 }

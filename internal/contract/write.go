@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -42,13 +41,10 @@ func AnswerTo(jobType, stored, originalError string) string {
 	return strings.TrimSuffix(stored, "}") + `,"` + OriginalError + `":` + encode(originalError) + "}"
 }
 
-// encode writes JSON for readers that are no browsers: < and > stay as they are.
 func encode(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := json.Marshal(v)
+	if err != nil {
 		panic(err) // of these types every value can be written
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }

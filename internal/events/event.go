@@ -133,8 +133,8 @@ func dataOf(r *audit.Record) (map[string]any, error) {
 	case audit.KindExhausted:
 		d["finalError"], d["totalAttempts"] = f.SubmissionError, cmp.Or(f.Attempts, f.RetryCount+1)
 		d["exceededAt"], d["severity"] = r.At, "CRITICAL"
-		if first := f.FirstFailureTime; first != nil { // it may be later than At, by another clock
-			d["totalDuration"] = contract.ISODuration(max(r.At.Sub(*first), 0).Truncate(time.Second))
+		if first := f.FirstFailureTime; !first.IsZero() { // it may be later than At, by another clock
+			d["totalDuration"] = contract.ISODuration(max(r.At.Sub(first), 0).Truncate(time.Second))
 		}
 	case audit.KindPermanent:
 		d["errorType"] = cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID)

@@ -27,21 +27,21 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 		found[4] = w.Sprintf("try again, retry %d of %d", d.RetryCount, d.MaxRetries)
 		if found[5] = ""; d.NextRetryTime != nil {
 			found[5] = w.Sprintf("for %s", w.Time(*d.NextRetryTime))
-			if x.Deadline != nil {
-				found[5] += w.Sprintf("; the deadline is %s", w.Time(*x.Deadline))
+			if !x.Deadline.IsZero() {
+				found[5] += w.Sprintf("; the deadline is %s", w.Time(x.Deadline))
 			}
 		}
 	} else {
 		found[4] = w.Sprintf("stop: BPMN error %s", bpmnError)
-		if x.Hint != nil {
+		if x.Hint.Source != "" {
 			found[3] += w.Sprintf(", although %s", w.hint(x.Hint))
 		}
 		if x.Reason == retry.StepDeadline {
-			found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(*x.Deadline))
+			found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(x.Deadline))
 		}
 	}
-	if x.Overrides != nil {
-		found[3] += w.Sprintf(" (overridden for this job: %s)", w.overrides(x.Overrides))
+	if overrides := w.overrides(x.Overrides); overrides != "" {
+		found[3] += w.Sprintf(" (overridden for this job: %s)", overrides)
 	}
 	if len(x.Ignored) > 0 {
 		found[3] += w.Sprintf(" (ignored: %s)", strings.Join(x.Ignored, ", "))
@@ -89,7 +89,7 @@ func (w words) count(d *contract.Decision) string {
 // in.
 func (w words) wait(x *contract.Explanation, jittered string) string {
 	s := jittered
-	if before := w.iso(x.DelayBeforeJitter); x.Reason == retry.StepHint && x.Hint != nil {
+	if before := w.iso(x.DelayBeforeJitter); x.Reason == retry.StepHint {
 		s += ": " + w.hint(x.Hint)
 	} else if before != jittered {
 		s = w.Sprintf("%s, with jitter %s", before, jittered)
@@ -101,14 +101,14 @@ func (w words) wait(x *contract.Explanation, jittered string) string {
 		case retry.BoundMax:
 			s += w.Sprintf(", bounded by the policy's max")
 		case retry.BoundDeadline:
-			s += w.Sprintf(", pulled forward to the deadline %s", w.Time(*x.Deadline))
+			s += w.Sprintf(", pulled forward to the deadline %s", w.Time(x.Deadline))
 		}
 	}
 	return s
 }
 
 // hint words the hint of the other side.
-func (w words) hint(h *retry.Hint) string {
+func (w words) hint(h retry.Hint) string {
 	where := "Retry-After"
 	if h.Source == retry.HintVariable {
 		where = w.Sprintf("variable retryAfter")
@@ -133,7 +133,7 @@ func (w words) advice(advice retry.Advice) string {
 }
 
 // overrides lists what task or job had changed of the policy, by the names of its settings.
-func (w words) overrides(o *retry.Overrides) string {
+func (w words) overrides(o retry.Overrides) string {
 	var list []string
 	if o.MaxRetries != nil {
 		list = append(list, fmt.Sprintf("maxRetries %d", *o.MaxRetries))

@@ -132,11 +132,11 @@ func (w words) by(r *audit.Record) string {
 func (w words) round(r *audit.Record, f *contract.Facts) string {
 	submissions, retries := w.Sprintf("%d submissions", f.Attempts), w.Sprintf("%d retries", r.RetryCount)
 	s := w.Sprintf("after %s and %s", submissions, retries)
-	if f.FirstFailureTime == nil {
+	if f.FirstFailureTime.IsZero() {
 		return s + "."
 	}
 	return w.Sprintf("%s, %s after the first failure (%s).",
-		s, w.About(r.At.Sub(*f.FirstFailureTime)), w.Time(*f.FirstFailureTime))
+		s, w.About(r.At.Sub(f.FirstFailureTime)), w.Time(f.FirstFailureTime))
 }
 
 // origin words where the record comes from and where it is in the audit trail.

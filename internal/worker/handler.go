@@ -137,9 +137,7 @@ func (h *Handler) record(e *evaluation) audit.Record {
 	switch d.Outcome {
 	case retry.OutcomeExhausted:
 		detail.With, detail.Attempts = e.OnExhausted, d.RetryCount+1
-		if first := e.Request.FirstFailure; !first.IsZero() {
-			detail.FirstFailureTime = &first
-		}
+		detail.FirstFailureTime = e.Request.FirstFailure
 	case retry.OutcomePermanent:
 		detail.With = e.OnPermanent
 	case retry.OutcomeRetry:

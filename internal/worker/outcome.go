@@ -63,9 +63,7 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 		if record.Kind == audit.KindSubmitted {
 			detail.Attempts++ // the one that was accepted
 		}
-		if !state.FirstFailure.IsZero() {
-			detail.FirstFailureTime = &state.FirstFailure
-		}
+		detail.FirstFailureTime = state.FirstFailure
 		record.Detail = detail.Encode()
 		return record
 	}

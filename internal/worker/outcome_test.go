@@ -44,7 +44,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		if record.Kind != tt.kind || record.ClaimID != "CLM-001-1" || record.RetryCount != tt.round.Retries || facts.Attempts != tt.attempts {
 			t.Errorf("%s: recorded %s of %s with %d retries and %d attempts", tt.outcome, record.Kind, record.ClaimID, record.RetryCount, facts.Attempts)
 		}
-		if (facts.FirstFailureTime == nil) != tt.round.FirstFailure.IsZero() {
+		if facts.FirstFailureTime.IsZero() != tt.round.FirstFailure.IsZero() {
 			t.Errorf("%s: first failure %v, want %v", tt.outcome, facts.FirstFailureTime, tt.round.FirstFailure)
 		}
 		check.Same(t, tt.round.Policy, facts.Policy, "%s: policy of the round", tt.outcome)
