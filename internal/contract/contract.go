@@ -1,6 +1,6 @@
-// Package contract is what the worker and the process model agree on: the job types, the names of the process variables and
-// of the task headers, and a decision as it goes over the wire and into the audit trail. Each shape stands here once, with
-// the one writer and the one reader that everybody uses. The package is pure.
+// Package contract is what the worker and the process model agree on: the job types, the names of the process
+// variables and of the task headers, and a decision as it goes over the wire and into the audit trail. Each
+// shape stands here once, with the one writer and the one reader that everybody uses. The package is pure.
 package contract
 
 // The job types. A job type that a setting adds is answered as [JobType].
@@ -9,8 +9,8 @@ const (
 	JobType = "analyze-retry"
 	// BackoffJobType is that of RN-BIL-004, which has output variables of its own.
 	BackoffJobType = "retry-submission-backoff"
-	// OutcomeJobType is the one with which a model reports how a round of submissions of a claim ended, or that a person
-	// had the claim sent again before its time.
+	// OutcomeJobType is the one with which a model reports how a round of submissions of a claim ended, or
+	// that a person had the claim sent again before its time.
 	OutcomeJobType = "record-retry-outcome"
 )
 
@@ -22,7 +22,8 @@ const (
 	LastSubmissionTime = "lastSubmissionTime"
 	RetryUntil         = "retryUntil"
 	RetryAfter         = "retryAfter"
-	// MaxAttempts, RetryDelay and MaxRetryDelay change numbers of a policy that allows it (seed document 002).
+	// MaxAttempts, RetryDelay and MaxRetryDelay change numbers of a policy that allows it (seed document
+	// 002).
 	MaxAttempts   = "max_attempts"
 	RetryDelay    = "retry_delay"
 	MaxRetryDelay = "max_retry_delay"
@@ -40,8 +41,8 @@ const (
 	DecisionProblem = "decisionProblem"
 )
 
-// OriginalError is the variable of an answer that repeats the error text of the job. It is never stored: it may hold personal
-// data (RN-BIL-005 section V, LGPD).
+// OriginalError is the variable of an answer that repeats the error text of the job. It is never stored: it
+// may hold personal data (RN-BIL-005 section V, LGPD).
 const OriginalError = "originalError"
 
 // The task headers with which a service task picks its policy and changes numbers of it.
@@ -61,11 +62,14 @@ const (
 
 // Headers are the names of the task headers that change a decision or its record.
 func Headers() []string {
-	return []string{HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline, HeaderOnExhausted, HeaderOnPermanent}
+	return []string{
+		HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline,
+		HeaderOnExhausted, HeaderOnPermanent,
+	}
 }
 
-// DecisionVariables are the variables to fetch with a decision job: exactly what is read. To fetch all of them would let a
-// foreign variable that is nested too deep stop the whole job type.
+// DecisionVariables are the variables to fetch with a decision job: exactly what is read. To fetch all of
+// them would let a foreign variable that is nested too deep stop the whole job type.
 func DecisionVariables() []string {
 	return []string{
 		ClaimID, SubmissionError, RetryCount, LastSubmissionTime, RetryUntil, RetryAfter,

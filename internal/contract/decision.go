@@ -9,8 +9,8 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Decision is the answer to a decision job as process variables: the agreed names of RN-BIL-005 section 3.2, and everything
-// else in the one object `retryDecision`, so that the agreed names stay as they are.
+// Decision is the answer to a decision job as process variables: the agreed names of RN-BIL-005 section 3.2,
+// and everything else in the one object `retryDecision`, so that the agreed names stay as they are.
 type Decision struct {
 	ShouldRetry         bool        `json:"shouldRetry"`
 	RetryCount          int         `json:"retryCount"`
@@ -22,26 +22,30 @@ type Decision struct {
 	RetryDecision       Explanation `json:"retryDecision"`
 }
 
-// Explanation is how a decision explains itself: the object `retryDecision`. Durations are ISO 8601, so that a
-// timer event can use them; times are UTC in whole seconds. What is not known, or did not happen, is zero and
-// left out.
+// Explanation is how a decision explains itself: the object `retryDecision`. Durations are ISO 8601, so that
+// a timer event can use them; times are UTC in whole seconds. What is not known, or did not happen, is zero
+// and left out.
 type Explanation struct {
-	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks for a code.
+	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks
+	// for a code.
 	Policy        string `json:"policy,omitempty"`
 	PolicyVersion string `json:"policyVersion,omitempty"`
 	RuleID        string `json:"ruleId,omitempty"`
 	MatchedCode   string `json:"matchedCode"`
-	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa; empty where it is a word of a rule.
+	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa; empty where it is a
+	// word of a rule.
 	MatchedMeaning string `json:"matchedMeaning,omitempty"`
 	// Reason is the step of the rule that settled it.
 	Reason retry.Step `json:"reason,omitempty"`
-	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where it is not retried.
+	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where
+	// it is not retried.
 	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
 	BackoffDuration   string `json:"backoffDuration,omitempty"`
 	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
 	Bounds      []retry.Bound `json:"bounds,omitempty"`
 	RetriesLeft int           `json:"retriesLeft"`
-	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty otherwise.
+	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty
+	// otherwise.
 	CountFrom retry.CountFrom `json:"countFrom,omitempty"`
 	// Hint is what the other side asked for, also where another step settled the decision.
 	Hint retry.Hint `json:"hint,omitzero"`
@@ -103,8 +107,8 @@ func explain(d *retry.Decision) Explanation {
 // ISODuration writes a duration as [retry.ISODuration] does.
 func ISODuration(d time.Duration) string { return retry.ISODuration(d).String() }
 
-// Detail is what a record of the audit trail keeps in addition to its columns and the answer. What a kind of record does not
-// know is zero and left out.
+// Detail is what a record of the audit trail keeps in addition to its columns and the answer. What a kind of
+// record does not know is zero and left out.
 type Detail struct {
 	// ProcessID and ElementID name the task of the model that asked.
 	ProcessID string `json:"processId,omitempty"`
@@ -113,18 +117,19 @@ type Detail struct {
 	SubmissionError string `json:"submissionError,omitempty"`
 	// Steps are the times of the six steps of a decision; nil for other records.
 	Steps *Steps `json:"steps,omitempty"`
-	// With is, for a decision that stops a claim, with whom its model leaves it (header onExhausted or onPermanent); empty
-	// where the model does not name anyone.
+	// With is, for a decision that stops a claim, with whom its model leaves it (header onExhausted or
+	// onPermanent); empty where the model does not name anyone.
 	With string `json:"with,omitempty"`
 	// ExecutionTimeMs is how long the analysis took, in milliseconds.
 	ExecutionTimeMs float64 `json:"executionTimeMs,omitempty"`
-	// Attempts is, for an outcome and a re-drive, how often the claim was submitted in this round; 0 for other records.
+	// Attempts is, for an outcome and a re-drive, how often the claim was submitted in this round; 0 for
+	// other records.
 	Attempts int `json:"attempts,omitempty"`
 	// FirstFailureTime is, for an outcome and a re-drive, when the first submission of the round was found to
 	// have failed; zero where none had.
 	FirstFailureTime time.Time `json:"firstFailureTime,omitzero"`
-	// Policy is, for a rejected input, the one that would have decided; for an outcome and a re-drive, the one that decided last.
-	// It is empty where there is none.
+	// Policy is, for a rejected input, the one that would have decided; for an outcome and a re-drive, the
+	// one that decided last. It is empty where there is none.
 	Policy string `json:"policy,omitempty"`
 	// Justification is why a person had the claim sent again or gave it up, redacted, at most
 	// [MaxJustification] characters; DecidedBy is by whom that was decided, as given, at most [MaxDecidedBy]:
@@ -133,20 +138,21 @@ type Detail struct {
 	DecidedBy     string `json:"decidedBy,omitempty"`
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
 	RedriveID string `json:"redriveId,omitempty"`
-	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it does so at once.
+	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it
+	// does so at once.
 	RedriveWait string `json:"redriveWait,omitempty"`
-	// DecisionProblem is what was wrong with a person's answer that was no decision, redacted, at most [MaxDecisionProblem]
-	// characters.
+	// DecisionProblem is what was wrong with a person's answer that was no decision, redacted, at most
+	// [MaxDecisionProblem] characters.
 	DecisionProblem string `json:"decisionProblem,omitempty"`
 }
 
-// Steps are the times of the six steps that every decision takes (RN-BIL-005 section VII). The rule is one computation
-// of some microseconds, so the four steps within it bear the same time.
+// Steps are the times of the six steps that every decision takes (RN-BIL-005 section VII). The rule is one
+// computation of some microseconds, so the four steps within it bear the same time.
 type Steps struct {
 	// ErrorReceived is when the job was received: UTC, in whole microseconds.
 	ErrorReceived time.Time `json:"errorReceived"`
-	// AfterMicros says how many microseconds later each was done: error received, error classified, counter checked, backoff
-	// computed, decision taken, next try scheduled.
+	// AfterMicros says how many microseconds later each was done: error received, error classified, counter
+	// checked, backoff computed, decision taken, next try scheduled.
 	AfterMicros [6]int64 `json:"afterMicros"`
 }
 
@@ -158,8 +164,8 @@ func (s *Steps) Times() (times [6]time.Time) {
 	return times
 }
 
-// Facts is everything that a record says beyond its columns, by the names of the process variables and of RN-BIL-005
-// section VII. What a kind of record does not know is zero.
+// Facts is everything that a record says beyond its columns, by the names of the process variables and of
+// RN-BIL-005 section VII. What a kind of record does not know is zero.
 type Facts struct {
 	Decision
 	Detail

@@ -8,8 +8,9 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// Encode returns what is stored of a decision: the variables of the answer to a job of this type, and the record's detail.
-// What the answer of a job type leaves out is in the detail, so that the audit trail holds the same of each.
+// Encode returns what is stored of a decision: the variables of the answer to a job of this type, and the
+// record's detail. What the answer of a job type leaves out is in the detail, so that the audit trail holds
+// the same of each.
 func Encode(jobType string, d *Decision, rest *Detail) (variables, detail string) {
 	if jobType != BackoffJobType {
 		return encode(d), rest.Encode()
@@ -32,8 +33,9 @@ func Encode(jobType string, d *Decision, rest *Detail) (variables, detail string
 // Encode returns the detail of a record that is no decision.
 func (d *Detail) Encode() string { return encode(d) }
 
-// AnswerTo returns stored variables as a job of this type is answered with them. For [JobType] that is with its own error
-// text, which is not stored: it repeats what the process holds already (RN-BIL-005 section 3.2).
+// AnswerTo returns stored variables as a job of this type is answered with them. For [JobType] that is with
+// its own error text, which is not stored: it repeats what the process holds already (RN-BIL-005 section
+// 3.2).
 func AnswerTo(jobType, stored, originalError string) string {
 	if jobType == BackoffJobType {
 		return stored
