@@ -57,7 +57,7 @@ type explainFlags struct {
 // read reads the flags as the worker reads the variables of a job, and returns all that is wrong with any.
 func (q *explainFlags) read(known *policy.Set, name string) (retry.Request, error) {
 	variables := map[string]any{
-		contract.ClaimID:         cmp.Or(q.claim, report.AnyClaim),
+		contract.ClaimID:         cmp.Or(q.claim, "CLM-0-0"),
 		contract.SubmissionError: q.text,
 		contract.RetryCount:      q.count,
 		contract.RetryAfter:      q.after,

@@ -25,17 +25,10 @@ type Explanation struct {
 	Schedule []isoWait `json:"schedule"`
 }
 
-// AnyClaim stands for a claim that is not known. It decides nothing but the wait.
-const AnyClaim = "CLM-0-0"
-
 // Explain asks a policy for a decision, and for the schedule ahead. The request may lack the claim with its
 // process instance, on which nothing but the waits depends.
 func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation {
-	exact := request.ClaimID != ""
-	if !exact {
-		request.ClaimID = AnyClaim
-	}
-	d := p.Decide(request, now)
+	d, exact := p.Decide(request, now), request.ClaimID != ""
 	matching, found := p.Explain(request.SubmissionError)
 	e := Explanation{
 		Decision:  contract.Of(&d, contract.JobType, text.English),
