@@ -103,7 +103,7 @@ race-needs:
 
 # What is between a job and its answer. RN-BIL-005 asks for 91 % (section 13.1), RN-BIL-004 for 96 %; both are this one code, so
 # the greater holds, for each package. The tests of all of them count: the handler's tests are those of its reader too.
-RULE := ./internal/retry ./internal/evidence ./internal/policy ./internal/contract ./internal/worker ./internal/worker/input
+RULE := ./internal/retry ./internal/errtext ./internal/policy ./internal/contract ./internal/worker ./internal/worker/input
 COVERAGE := .cache/coverage.out
 empty :=
 comma := ,

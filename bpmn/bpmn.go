@@ -3,7 +3,7 @@
 // use them.
 package bpmn
 
-import _ "embed" // for the models and forms
+import "embed"
 
 // Model is one file as it is deployed.
 type Model struct {
@@ -13,32 +13,21 @@ type Model struct {
 	Content []byte
 }
 
-//go:embed submission-retry.bpmn
-var submissionRetry string
-
-//go:embed sub-06.bpmn
-var sub06 string
-
-//go:embed review-claim.form
-var reviewClaim string
-
-//go:embed correct-data.form
-var correctData string
+//go:embed submission-retry.bpmn sub-06.bpmn review-claim.form correct-data.form
+var files embed.FS
 
 // Models returns the bundled models in the order in which they must reach a broker: SubmissionRetryProcess
 // before SUB_06, which calls it. The contents are the caller's own copies.
-func Models() []Model {
-	return []Model{
-		{Name: "submission-retry.bpmn", Content: []byte(submissionRetry)},
-		{Name: "sub-06.bpmn", Content: []byte(sub06)},
-	}
-}
+func Models() []Model { return read("submission-retry.bpmn", "sub-06.bpmn") }
 
 // Resources returns the bundled models and the forms of their user tasks, in the order in which they must
 // reach a broker. The contents are the caller's own copies.
-func Resources() []Model {
-	return append(Models(),
-		Model{Name: "review-claim.form", Content: []byte(reviewClaim)},
-		Model{Name: "correct-data.form", Content: []byte(correctData)},
-	)
+func Resources() []Model { return append(Models(), read("review-claim.form", "correct-data.form")...) }
+
+func read(names ...string) (all []Model) {
+	for _, name := range names {
+		content, _ := files.ReadFile(name) // each is embedded
+		all = append(all, Model{name, content})
+	}
+	return all
 }

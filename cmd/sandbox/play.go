@@ -80,7 +80,6 @@ type record struct {
 	BpmnProcessID, BpmnElementType, ElementID    string
 	ProcessInstanceKey, ParentProcessInstanceKey int64
 	Type, ErrorCode, ErrorMessage, Name, Value   string
-	CustomHeaders                                map[string]string
 	CandidateGroupsList                          []string
 	JobKey                                       int64
 	DueDate                                      any // a number of a timer, a text of a user task
@@ -218,8 +217,11 @@ func (p *play) take(r cluster.Record, v record) error {
 		millis, _ := v.DueDate.(float64)
 		keep(c.timers, r.Key, time.UnixMilli(int64(millis)), gone)
 	case "VARIABLE":
-		if v.Name == contract.Outcome {
+		switch v.Name {
+		case contract.Outcome:
 			return json.Unmarshal([]byte(v.Value), &c.outcome)
+		case "team": // of a job notify-team
+			return json.Unmarshal([]byte(v.Value), &c.last().notified)
 		}
 	}
 	return nil
@@ -354,9 +356,6 @@ func (p *play) work(ctx context.Context, c *claim, key int64, open record) error
 			answer = c.Answers[n]
 		}
 		c.tries = append(c.tries, &try{at: p.now.Sub(c.began), answer: answer})
-	}
-	if team := open.CustomHeaders["team"]; team != "" {
-		c.last().notified = team
 	}
 	if answer == accepted {
 		_, err := p.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: key, Variables: "{}"})

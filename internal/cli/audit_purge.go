@@ -84,7 +84,7 @@ func (p *purged) text() string {
 	if len(p.Chains) == 0 {
 		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(time.DateOnly))
 	}
-	from := text.Minute(p.Held.From)
+	from := text.Time(p.Held.From)
 	switch {
 	case p.Held.ClaimID != "":
 		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open.\n", from, p.Held.ClaimID)

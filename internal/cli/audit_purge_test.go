@@ -42,7 +42,7 @@ func TestPurgeKeepsUnpublishedRecordsAndSaysSo(t *testing.T) {
 	release()
 	check.Must(t, store.Published(t.Context(), a.ids[:2]))
 	closed(t, store)
-	const stays = "What was decided from 2020-12-30T23:59Z on stays until its events are published."
+	const stays = "What was decided from 2020-12-30T23:59:59Z on stays until its events are published."
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 2 records of chain 1", stays)
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed 2 records of chain 1")
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01", "--yes"}, "Removed nothing", stays)
@@ -54,7 +54,7 @@ func TestPurgeKeepsClaimsThatAreOpenAndSaysSo(t *testing.T) {
 	all[1].Kind = audit.KindRejected
 	a := archived(t, all)
 	a.prints(t, []string{"audit", "purge", "--before", "2021-01-01"}, "Would remove 1 record of chain 1",
-		"What was decided from 2020-11-30T10:00Z on stays: claim CLM-2020-2 is open.")
+		"What was decided from 2020-11-30T10:00:00Z on stays: claim CLM-2020-2 is open.")
 	var got struct{ Held audit.Hold }
 	a.decodes(t, 0, &got, "audit", "purge", "--before", "2021-01-01", "--yes")
 	check.Same(t, "CLM-2020-2", got.Held.ClaimID, "what keeps the rest")

@@ -126,7 +126,7 @@ func toJSON(value any, indent string) (string, error) {
 	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(value)
-	return string(text.HarmlessJSON(b.Bytes())), err
+	return string(text.Harmless(b.Bytes())), err
 }
 
 // withCredentials adds the flag --credentials to a command that connects to the cluster.

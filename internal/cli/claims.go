@@ -30,7 +30,7 @@ those of the 30 days before --to or before now.`,
 	query := claims.Query{}
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	flags.StringVar(&query.Policy, "policy", "", "only claims about which this policy decided last")
-	older := agoFlag(flags, "older-than", "", "only open claims so old")
+	older := spanFlag(flags, "older-than", "", "only open claims so old")
 	periodIn := periodFlags(command)
 	csv := flags.Bool("csv", false, "print CSV")
 	p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {

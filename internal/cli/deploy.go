@@ -17,11 +17,10 @@ import (
 
 // deployed is one model or form on the broker. Its JSON form is stable.
 type deployed struct {
-	ProcessID string `json:"processId,omitempty"`
-	FormID    string `json:"formId,omitempty"`
-	Version   int32  `json:"version"`
-	Key       int64  `json:"key"`
-	Resource  string `json:"resource"`
+	ID       string `json:"id"`
+	Version  int32  `json:"version"`
+	Key      int64  `json:"key"`
+	Resource string `json:"resource"`
 }
 
 func (p *program) deploy() *cobra.Command {
@@ -54,13 +53,7 @@ unless --force is given.`,
 		list := []deployed{}
 		rows := [][]string{{"ID", "VERSION", "KEY", "FILE"}}
 		for _, m := range done {
-			d := deployed{Version: m.Version, Key: m.Key, Resource: m.Resource}
-			if m.Form {
-				d.FormID = m.ID
-			} else {
-				d.ProcessID = m.ID
-			}
-			list = append(list, d)
+			list = append(list, deployed{m.ID, m.Version, m.Key, m.Resource})
 			rows = append(rows, []string{m.ID, fmt.Sprint(m.Version), fmt.Sprint(m.Key), m.Resource})
 		}
 		return list, text.Table("", rows), nil
@@ -89,7 +82,7 @@ func lintBefore(c *call, models []bpmn.Model, force bool) error {
 	var files []modellint.File
 	for _, m := range models {
 		if filepath.Ext(m.Name) == ".bpmn" {
-			files = append(files, modellint.File{Name: m.Name, Content: m.Content})
+			files = append(files, modellint.File(m))
 		}
 	}
 	findings, err := lintModels(c.cfg, files)

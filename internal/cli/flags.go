@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,18 +14,16 @@ import (
 
 const day = 24 * time.Hour
 
-// agoFlag adds a flag for how long ago something was; without a standard it is 0 where it is not given.
-func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
-	ago := new(time.Duration)
-	read := func(text string) (err error) {
+// spanFlag adds a flag for a length of time, in days or as a policies file has it. Without a standard it is 0
+// where it is not given.
+func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
+	span := new(time.Duration)
+	read := func(text string) error {
 		if days, is := strings.CutSuffix(text, "d"); is {
-			var n uint64
-			n, err = strconv.ParseUint(days, 10, 16)
-			*ago = time.Duration(n) * day
-		} else {
-			*ago, err = time.ParseDuration(text)
+			text = "P" + days + "D"
 		}
-		if err != nil || *ago <= 0 {
+		var err error
+		if *span, err = retry.ParseDuration(text); err != nil || *span <= 0 {
 			return errors.New("give days, hours or minutes, such as 7d, 24h or 90m")
 		}
 		return nil
@@ -37,35 +34,18 @@ func agoFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration 
 		usage += " (default " + standard + ")"
 	}
 	flags.Func(name, usage, read)
-	return ago
-}
-
-// outageFlag adds the flag --outage, a duration as a policies file has it.
-func outageFlag(flags *pflag.FlagSet, usage string) *time.Duration {
-	outage := new(time.Duration)
-	flags.Func("outage", usage+": `12h`", func(text string) (err error) {
-		if *outage, err = retry.ParseDuration(text); err == nil && *outage <= 0 {
-			err = errors.New("must be more than 0")
-		}
-		return err
-	})
-	return outage
+	return span
 }
 
 // yearMonth is the layout of a month, beside [time.DateOnly] of a day.
 const yearMonth = "2006-01"
-
-var layoutHints = map[string]string{
-	time.DateOnly: "give a day as 2026-11-30",
-	yearMonth:     "give a month as 2026-11",
-}
 
 // timeFlag adds a flag for a day or a month, and returns when that begins; zero where it is not given.
 func timeFlag(flags *pflag.FlagSet, name, layout, usage string) *time.Time {
 	begin := new(time.Time)
 	flags.Func(name, usage, func(text string) (err error) {
 		if *begin, err = time.Parse(layout, text); err != nil {
-			err = errors.New(layoutHints[layout])
+			err = fmt.Errorf("give it as %s", "2026-11-30"[:len(layout)])
 		}
 		return err
 	})

@@ -108,7 +108,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"next try scheduled 09:00:00.000 none Message",
 		}},
 		{"tiss", `"submissionError":"503 Retry-After: 600","retryCount":5`, "", []string{
-			"TRANSIENT: it contains 503 (rule transient.503)", "none, although the other side asked to come back after 10 min (Retry-After)",
+			"TRANSIENT: it contains 503 (rule transient.503)", "none, although the other side asked to come back after 10 min (error text)",
 			"stop: BPMN error MAX_RETRIES_EXCEEDED",
 		}},
 		{"tiss", `"submissionError":"RATE_LIMIT","retryAfter":"soon","lastSubmissionTime":[2026]`, "", []string{
@@ -174,17 +174,18 @@ func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
 	}
 }
 
-// A person's answer that was no decision changes nothing: the history shows it, and how the claim stands by the record before.
+// A person's answer that was no decision changes nothing: the history shows it, with its marks in the
+// language, and how the claim stands by the record before.
 func TestHistoryShowsARefusedDecision(t *testing.T) {
 	stopped := decided{audit.KindPermanent, "", "2026-01-12T09:00:00Z", "TIMEOUT", "PERMANENT", "TIMEOUT", 0, 0, 0}.record()
 	refused := ended{audit.KindDecisionRefused, "", "2026-01-12T09:30:00Z", 1, 0, ""}.record()
 	refused.DecidedBy = "ana"
-	refused.Detail = detailed(contract.Detail{Attempts: 1, DecisionProblem: "A decisão “Reenviar” não existe."})
+	refused.Detail = detailed(contract.Detail{Attempts: 1, DecisionProblem: "A decisão “Reenviar [palavras]” não existe."})
 	stopped.ClaimID, refused.ClaimID = "CLM-REFUSED-1", "CLM-REFUSED-1"
 	a := archived(t, keyed([]audit.Record{stopped, refused}))
 	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Now: stopped Times",
-		"DECISION_REFUSED The answer by ana was no decision, so the task came back: A decisão “Reenviar” não existe.")
+		"DECISION_REFUSED The answer by ana was no decision, so the task came back: A decisão “Reenviar [words]” não existe.")
 	a.prints(t, []string{"history", "CLM-REFUSED-1", "--lang", "pt-BR"},
-		"DECISÃO RECUSADA (DECISION_REFUSED) A resposta por ana não era uma decisão, e a tarefa voltou: A decisão “Reenviar” não existe.")
-	a.prints(t, []string{"history", "CLM-REFUSED-1", "--json"}, `"state": "stopped"`, `"decisionProblem": "A decisão “Reenviar” não existe."`)
+		"DECISÃO RECUSADA (DECISION_REFUSED) A resposta por ana não era uma decisão, e a tarefa voltou: A decisão “Reenviar [palavras]” não existe.")
+	a.prints(t, []string{"history", "CLM-REFUSED-1", "--json"}, `"state": "stopped"`, `"decisionProblem": "A decisão “Reenviar [palavras]” não existe."`)
 }

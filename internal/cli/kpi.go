@@ -18,7 +18,7 @@ what became of each claim. A claim counts in the time in which it ended, by the
 outcome that the process reports; an open one in that of its last record.`,
 		Example: `  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR`,
 	}
-	since := agoFlag(command.Flags(), "since", "7d", "how far back to measure")
+	since := spanFlag(command.Flags(), "since", "7d", "how far back to measure")
 	periodIn := periodFlags(command)
 	for _, name := range []string{"month", "from", "to"} {
 		command.MarkFlagsMutuallyExclusive("since", name)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,7 @@ func (p *program) policies() *cobra.Command {
 		Short: "Show the retry policies, or one of them in full",
 		Long: `Shows the policies that are known: the built-in ones, and those of the file that
 RETRY_POLICIES_FILE names. Of one that is named, also of another FILE, it shows
-the waits, the rules, and the findings of lint.`,
+the waits and the rules.`,
 		Example: `  worker policies tiss`,
 		Args:    cobra.MaximumNArgs(1),
 	}, nothing, func(c *call) (any, string, error) {
@@ -71,14 +70,12 @@ func policyFlag(command *cobra.Command) *string {
 
 const policyUsage = "policy `NAME`, or FILE[:NAME]"
 
-var policyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
-
 // namedPolicy returns the policy that is named, with those beside it: NAME is a built-in one or one of the
 // file of the settings, FILE the only policy of another file, FILE:NAME one of several. A file is known by
 // what no name holds, such as a dot.
 func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
 	file, name := "", named
-	if !policyName.MatchString(named) {
+	if strings.ContainsAny(named, `./\:`) {
 		file, name = named, ""
 		if i := strings.LastIndexByte(named, ':'); i >= 0 {
 			file, name = named[:i], named[i+1:]
@@ -126,7 +123,7 @@ error or a warning, 2 if the file cannot be read.`,
 		Example: `  worker policies lint policies.yaml --outage 12h`,
 		Args:    cobra.MaximumNArgs(1),
 	}
-	outage := outageFlag(command.Flags(), "length of an outage that the retries must outlast")
+	outage := spanFlag(command.Flags(), "outage", "", "outage that the retries must outlast")
 	return p.answers(command, nothing, func(c *call) (any, string, error) {
 		settings, err := config.Part[config.Policies]()
 		if len(c.args) > 0 {

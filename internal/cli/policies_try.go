@@ -21,7 +21,7 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 		Example: `  worker policies try policies.yaml:unimed --since 30d`,
 		Args:    cobra.ExactArgs(1),
 	}
-	since := agoFlag(command.Flags(), "since", "30d", "how far back to look")
+	since := spanFlag(command.Flags(), "since", "30d", "how far back to look")
 	return p.answers(command, aStore, func(c *call) (any, string, error) {
 		set, tried, err := namedPolicy(c.args[0])
 		if err != nil {

@@ -165,7 +165,7 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule of the error, or the code it found")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
-	o.since = agoFlag(flags, "since", "7d", "how far back to look")
+	o.since = spanFlag(flags, "since", "7d", "how far back to look")
 	flags.IntVar(&o.rate, "rate", 600, "orders a minute at most")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
@@ -198,7 +198,8 @@ func (o *redriveFlags) check(c *call) error {
 	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl), "--operator has a control character")
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(c.ErrOrStderr(), "worker: what may be about a person is taken out of the reason: %s", kept)
+		complain(c.ErrOrStderr(), "worker: what may be about a person is taken out of the reason: %s",
+			text.In(text.English).Redacted(kept))
 	}
 	return errors.Join(wrong...)
 }

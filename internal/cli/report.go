@@ -22,8 +22,8 @@ func (p *program) report() *cobra.Command {
 		Use:   "report",
 		Short: "Write the report of a month for a manager",
 		Long: `Writes two pages about a month, by default the last one: claims by outcome, KPIs
-against targets, causes, open claims with their ages, and as a seal the end of
-the audit trail. Claims that are open are counted as of now.
+against targets, causes, the oldest open claims as of now, and as a seal the end
+of the audit trail.
 
 With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 		Example: `  worker report --month 2026-11 --lang pt-BR --format html > novembro.html`,
@@ -66,6 +66,9 @@ With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 	return command
 }
 
+// mostOpen is how many open claims a report lists at most.
+const mostOpen = 10
+
 // reported makes the report of a period.
 func reported(c *call, within period, now time.Time) (r report.Report, err error) {
 	r.From, r.To, r.WrittenAt = within.from.UTC(), within.to.UTC(), now.UTC().Truncate(time.Second)
@@ -73,7 +76,7 @@ func reported(c *call, within period, now time.Time) (r report.Report, err error
 		return r, err
 	}
 	open, err := claims.List(c.Context(), c.store, claims.Query{}, now)
-	r.OpenClaims = report.CountOpen(open, now)
+	r.Oldest = open[:min(mostOpen, len(open))]
 	heads, _, wrong := c.store.Heads(c.Context())
 	nothing := func(h audit.Head) bool { return h.Seq == 0 } // to seal
 	r.Heads = slices.DeleteFunc(heads, nothing)

@@ -15,18 +15,12 @@ func (p *program) simulate() *cobra.Command {
 		Short: "Play a policy against an outage, with invented claims",
 		Long: `Invents claims that are submitted until an outage is over, lets every try in the
 outage fail, and asks the policy for every decision.`,
-		Example: `  worker simulate --outage 12h --policy tiss --compare patient.yaml`,
+		Example: `  worker simulate --outage 12h --policy tiss --policy patient.yaml`,
 	}
-	var names []string // in the order of the flags
 	var s simulate.Scenario
 	flags := command.Flags()
-	add := func(name string) error {
-		names = append(names, name)
-		return nil
-	}
-	flags.Func("policy", policyUsage+" (default tiss)", add)
-	flags.Func("compare", "another `NAME`, to compare with; repeatable", add)
-	outage := outageFlag(flags, "how long the insurer is down")
+	names := flags.StringArray("policy", []string{"tiss"}, policyUsage+"; repeatable")
+	outage := spanFlag(flags, "outage", "", "how long the insurer is down")
 	flags.IntVar(&s.Claims, "claims", 10_000, "how many claims to invent")
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
 	_ = command.MarkFlagRequired("outage") // it is there
@@ -35,11 +29,8 @@ outage fail, and asks the policy for every decision.`,
 		if err := s.Check(); err != nil {
 			return nil, "", usageError{err}
 		}
-		if !flags.Changed("policy") {
-			names = append([]string{"tiss"}, names...)
-		}
-		answer := report.SimulationOf(s)
-		for _, name := range names {
+		answer := &report.Simulation{Claims: s.Claims, Error: s.Error}
+		for _, name := range *names {
 			_, one, err := namedPolicy(name)
 			if err != nil {
 				return nil, "", err

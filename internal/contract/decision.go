@@ -41,6 +41,9 @@ type Explanation struct {
 	// it is not retried.
 	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
 	BackoffDuration   string `json:"backoffDuration,omitempty"`
+	// With is, for a decision that stops a claim, who must act: the team of the rule that stops it, else whom
+	// the task's header onPermanent or onExhausted names; empty where neither does.
+	With string `json:"with,omitempty"`
 	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
 	Bounds      []retry.Bound `json:"bounds,omitempty"`
 	RetriesLeft int           `json:"retriesLeft"`
@@ -76,14 +79,17 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 	if c.ShouldRetry {
 		c.NextRetryTime = &d.NextRetryTime
 	}
-	if jobType == BackoffJobType && c.ShouldRetry { // RN-BIL-004 section 3.2
-		c.RetryReason = words.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
+	if jobType == BackoffJobType { // RN-BIL-004 section 3.2
+		c.RetryDecision.With = "" // its model is not told, and leaves the claim with whom it names
+		if c.ShouldRetry {
+			c.RetryReason = words.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
+		}
 	}
 	return c
 }
 
 func explain(d *retry.Decision) Explanation {
-	return Explanation{
+	x := Explanation{
 		Policy:                     d.Policy,
 		PolicyVersion:              d.PolicyVersion,
 		RuleID:                     d.Error.RuleID,
@@ -102,6 +108,10 @@ func explain(d *retry.Decision) Explanation {
 		Overrides:                  d.Overrides,
 		Ignored:                    d.Ignored,
 	}
+	if d.Outcome == retry.OutcomePermanent {
+		x.With = d.Error.Team
+	}
+	return x
 }
 
 // ISODuration writes a duration as [retry.ISODuration] does.
@@ -117,9 +127,6 @@ type Detail struct {
 	SubmissionError string `json:"submissionError,omitempty"`
 	// Steps are the times of the six steps of a decision; nil for other records.
 	Steps *Steps `json:"steps,omitempty"`
-	// With is, for a decision that stops a claim, with whom its model leaves it (header onExhausted or
-	// onPermanent); empty where the model does not name anyone.
-	With string `json:"with,omitempty"`
 	// ExecutionTimeMs is how long the analysis took, in milliseconds.
 	ExecutionTimeMs float64 `json:"executionTimeMs,omitempty"`
 	// Attempts is, for an outcome and a re-drive, how often the claim was submitted in this round; 0 for

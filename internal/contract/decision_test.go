@@ -46,7 +46,7 @@ func drawDetail(t *rapid.T) contract.Detail {
 	at := time.Unix(rapid.Int64Range(1e9, 4e9).Draw(t, "seconds"), 123456000).UTC()
 	d := contract.Detail{
 		ProcessID: texts.Draw(t, "process"), ElementID: texts.Draw(t, "element"), SubmissionError: texts.Draw(t, "error"),
-		With: texts.Draw(t, "with"), ExecutionTimeMs: rapid.Float64Range(0, 1e6).Draw(t, "ms"), Attempts: rapid.IntRange(0, 9).Draw(t, "attempts"),
+		ExecutionTimeMs: rapid.Float64Range(0, 1e6).Draw(t, "ms"), Attempts: rapid.IntRange(0, 9).Draw(t, "attempts"),
 		Policy: texts.Draw(t, "policy of the round"), Justification: texts.Draw(t, "justification"), DecidedBy: texts.Draw(t, "decided by"),
 		RedriveID: texts.Draw(t, "redrive"), RedriveWait: texts.Draw(t, "wait"),
 	}

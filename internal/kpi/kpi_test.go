@@ -133,7 +133,6 @@ func TestAnOutageIsNoSuccessAndARescuedClaimIsNotLost(t *testing.T) {
 		Sent:               400,
 		AcceptedAfterRetry: 25,
 		Open:               map[audit.Standing]int64{audit.Waiting: 53, audit.Stopped: 322},
-		OldestOpen:         noon,
 	}, before.Claims, "the claims at night")
 
 	sentAgain := many(300, "outage", noon.Add(20*time.Hour), byHand)
@@ -206,7 +205,6 @@ func TestAClaimCountsInOneTimeOnly(t *testing.T) {
 			Sent:               2,
 			AcceptedAfterRetry: 1,
 			Open:               map[audit.Standing]int64{audit.Stopped: 1},
-			OldestOpen:         noon,
 		},
 	} {
 		tally, err := kpi.Measure(t.Context(), s, from, from.Add(time.Hour))
@@ -295,7 +293,6 @@ func TestAClaimThatFailsAfterItsEndCountsAsTwo(t *testing.T) {
 		Sent:               2,
 		AcceptedAfterRetry: 1,
 		Open:               map[audit.Standing]int64{audit.Overdue: 1},
-		OldestOpen:         since,
 	}, r.Claims, "the claim")
 }
 

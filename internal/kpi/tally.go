@@ -23,10 +23,8 @@ type Outcomes struct {
 	AcceptedAfterRetry  int64 `json:"acceptedAfterRetry"`
 	AcceptedAfterPerson int64 `json:"acceptedAfterPerson"`
 	Abandoned           int64 `json:"abandoned"`
-	// Open are the claims that have not ended, by how they stand; OldestOpen is when the oldest of them was
-	// opened, absent where there is none.
-	Open       map[audit.Standing]int64 `json:"open"`
-	OldestOpen time.Time                `json:"oldestOpen,omitzero"`
+	// Open are the claims that have not ended, by how they stand.
+	Open map[audit.Standing]int64 `json:"open"`
 }
 
 // Accepted returns how many claims the insurer accepted in the end.
@@ -45,8 +43,6 @@ type Result struct {
 	KPIs   []Indicator `json:"kpis"`
 	Claims Outcomes    `json:"claims"`
 	Causes []Cause     `json:"causes"`
-	// Records is how many records there are, by the name of their kind.
-	Records map[string]int64 `json:"records"`
 
 	causes    map[Cause]int64
 	toSuccess map[int64]int64 // how many claims, by minutes
@@ -78,7 +74,6 @@ func (t *Tally) of(policy string) *Result {
 		r := &Result{
 			Policy:    policy,
 			Claims:    Outcomes{Open: map[audit.Standing]int64{}},
-			Records:   map[string]int64{},
 			causes:    map[Cause]int64{},
 			toSuccess: map[int64]int64{},
 		}
@@ -93,7 +88,6 @@ func (t *Tally) of(policy string) *Result {
 // Add counts records of the time. It never fails.
 func (t *Tally) Add(n *audit.Total) error {
 	r := t.of(n.Policy)
-	r.Records[n.Kind.String()] += n.Records
 	if n.Kind.IsDecision() {
 		r.causes[Cause{Class: string(n.Class), RuleID: n.Rule, MatchedCode: n.Code}] += n.Records
 	}
@@ -110,9 +104,6 @@ func (t *Tally) AddOpen(_ string, claim *audit.State) error {
 	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
 	g.Records, g.Flags, g.Minutes = 1, claim.Flags, int64(math.Ceil(t.To.Sub(claim.Opened).Minutes()))
 	r.add(&g)
-	if first := r.Claims.OldestOpen; first.IsZero() || claim.Opened.Before(first) {
-		r.Claims.OldestOpen = claim.Opened
-	}
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -73,7 +73,7 @@ func hasNoWarning(t *testing.T, set *policy.Set) {
 func TestDocsExplainEveryField(t *testing.T) {
 	page, err := os.ReadFile("../../docs/policies.md")
 	check.Must(t, err)
-	for _, v := range []any{policy.Entry{}, policy.Target{}, retry.Rule{}, evidence.GlosaCondition{}} {
+	for _, v := range []any{policy.Entry{}, policy.Target{}, retry.Rule{}, errtext.GlosaCondition{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(v)) {
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" && name != "in" { // which is shown with its value
 				check.Contains(t, string(page), "`"+name+"`")

@@ -97,7 +97,7 @@ var (
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 	unknownField = regexp.MustCompile(`^field (.+) not found in type .+$`)
 	wrongType    = regexp.MustCompile("^cannot unmarshal !!\\w+(?: `(.*)`)? into (\\S+)$")
-	listType     = regexp.MustCompile(`^evidence\.[a-z]\w*$`) // of a condition, each of which has its own
+	listType     = regexp.MustCompile(`^errtext\.[a-z]\w*$`) // of a condition, each of which has its own
 )
 
 // values describes, for each Go type that the decoder names, what a person has to write.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -61,7 +61,7 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 type linter struct {
 	p        *retry.Policy
 	e        *Entry
-	compiled []*evidence.Matcher // the policy's rules
+	compiled []*errtext.Matcher // the policy's rules
 	// rule is the id of the rule that is looked at, empty for the policy itself.
 	rule     string
 	findings text.Findings

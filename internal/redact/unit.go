@@ -1,8 +1,10 @@
 package redact
 
 import (
+	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"hospital.example/analyze-retry/internal/errtext"
 )
 
 // unit is a name, a number or a word: the tokens that nothing stands between.
@@ -10,8 +12,8 @@ type unit struct {
 	start, end int
 	digits     int
 	kind       kind
-	name       bool // people are called that, too
-	letter     bool // a single one
+	isName     bool // people are called that, too
+	isLetter   bool // a single one
 }
 
 type kind uint8
@@ -23,38 +25,37 @@ const (
 	unknownCode // of letters and digits
 )
 
-// readUnits cuts the text into units.
-func (m *masker) readUnits() {
-	m.units = m.units[:0]
-	tokens := m.text.Tokens()
+// unitsOf puts tokens together.
+func unitsOf(tokens []errtext.Token) []unit {
+	units := make([]unit, 0, len(tokens))
 	for i := range tokens {
-		token := &tokens[i]
-		start, end, is, digits := token.Start(), token.End(), kept, 0
+		k := &tokens[i]
+		u := unit{start: int(k.Start), end: int(k.End), isName: k.IsName}
+		if k.IsNumber {
+			u.digits = u.end - u.start
+		}
 		switch {
-		case token.IsNumber():
-			digits = utf8.RuneCountInString(m.text.Source[start:end])
-			if !token.IsKept() && !m.isPort(start, digits) {
-				is = unknownNumber
-			}
-		case !token.IsKept():
-			is = unknownWord
+		case k.IsKept:
+			u.isLetter = u.digits == 0 && u.end-u.start == 1
+		case k.IsNumber:
+			u.kind = unknownNumber
+		default:
+			u.kind = unknownWord
 		}
-		if n := len(m.units); token.IsJoined() && n > 0 {
-			m.units[n-1].join(&unit{end: end, digits: digits, kind: is, name: token.IsName()})
-			continue
+		if k.IsJoined && len(units) > 0 {
+			units[len(units)-1].join(&u)
+		} else {
+			units = append(units, u)
 		}
-		m.units = append(m.units, unit{}) // and filled in its place: a copy takes longer than all else here
-		u := &m.units[len(m.units)-1]
-		u.start, u.end, u.digits, u.kind, u.name = start, end, digits, is, token.IsName()
-		u.letter = is == kept && digits == 0 && end-start == 1
 	}
+	return units
 }
 
 // join adds a part to a unit.
 func (u *unit) join(part *unit) {
 	switch {
 	case u.kind == kept && part.kind == kept:
-		if u.name && part.name { // CamposDias
+		if u.isName && part.isName { // CamposDias
 			u.kind = unknownWord
 		}
 	case u.digits+part.digits == 0:
@@ -63,199 +64,110 @@ func (u *unit) join(part *unit) {
 		u.kind = unknownCode
 	}
 	u.end, u.digits = part.end, u.digits+part.digits
-	u.name, u.letter = false, false
+	u.isName, u.isLetter = false, false
 }
 
-// isPort reports whether a number is the port of a host that is masked, in whole or in part: [palavra]:443, ws.[palavra].br:443.
-func (m *masker) isPort(start, digits int) bool {
-	const longest = 5
-	n := len(m.units)
-	if digits > longest || n == 0 || m.text.Source[start-1] != ':' {
-		return false
-	}
-	last := &m.units[n-1]
-	switch m.text.Source[last.end:start] {
-	case "]:":
-		return m.isMark(last)
-	case ":":
-		return n > 1 && m.between(n-2) == "]." && m.isMark(&m.units[n-2])
-	}
-	return false
+// technical are units of letters and digits that are words of programs.
+var technical = []string{
+	"x509", "utf8", "base64", "sha1", "sha256", "md5", "ipv4", "ipv6", "http2", "oauth2", "iso8859", "log4j",
 }
 
-// isMark reports whether a unit is a mark for a part of a host.
-func (m *masker) isMark(u *unit) bool {
-	if u.start == 0 {
-		return false
-	}
-	switch m.text.Source[u.start-1 : u.end+1] {
-	case markWord, markWords, markCode:
-		return true
-	}
-	return false
-}
-
-// widen masks what is known and yet may be about a person: words that people are called next to an unknown one, next to another
-// such word, or behind "paciente" and the like; digits that a number goes on with; single letters in a row.
+// widen masks what is known and yet may be about a person: digits that a number goes on with, single letters
+// in a row, and names.
 func (m *masker) widen() {
-	names, letters := false, 0
 	for i := range m.units {
 		u := &m.units[i]
 		switch {
-		case u.name:
-			m.widenName(i)
-			names = true
-		case u.kind == unknownCode && m.isTechnical(u):
+		case u.kind == unknownCode && slices.Contains(technical, strings.ToLower(m.word(i))):
 			u.kind = kept
-		case u.kind == kept && u.digits > 0 && (i > 0 && m.goesOn(i-1) || i+1 < len(m.units) && m.goesOn(i)):
+		case u.kind == kept && u.digits > 0 && (m.goesOn(i-1) || m.goesOn(i)):
 			u.kind = unknownNumber
-		}
-		switch {
-		case !u.letter:
-			letters = 0
-		case letters > 0 && m.near(i-1):
-			letters++
-			m.spelled(i, letters)
-		default:
-			letters = 1
-		}
-	}
-	for i := len(m.units) - 1; names && i >= 0; i-- {
-		if m.units[i].name {
+		case u.isLetter && m.isSpelled(i):
+			for k := i - 2; k <= i; k++ {
+				m.units[k].kind = unknownWord
+			}
+		case u.isName:
 			m.widenName(i)
 		}
 	}
-}
-
-// spelled masks letters that may spell a name: the last one, and those before it.
-func (m *masker) spelled(last, letters int) {
-	const least = 3
-	if letters == least {
-		m.units[last-1].kind, m.units[last-2].kind = unknownWord, unknownWord
-	}
-	if letters >= least {
-		m.units[last].kind = unknownWord
+	for i := range slices.Backward(m.units) {
+		m.widenName(i)
 	}
 }
 
+// word returns a unit's text.
+func (m *masker) word(i int) string { return m.source[m.units[i].start:m.units[i].end] }
+
+// between returns what stands between a unit and the next one.
+func (m *masker) between(i int) string { return m.source[m.units[i].end:m.units[i+1].start] }
+
+// only reports whether a text between two units is short and made of some signs.
+func only(between, signs string) bool {
+	const longest = 3
+	return len(between) <= longest && strings.Trim(between, signs) == ""
+}
+
+// isNear reports whether only what stands between the words of a name stands behind a unit: Lima, Ana.
+func (m *masker) isNear(i int) bool { return only(m.between(i), " ,.-'\n\t") }
+
+// isSpelled reports whether a letter and the two before it may spell a name: J O S E.
+func (m *masker) isSpelled(i int) bool {
+	return i > 1 && m.units[i-1].isLetter && m.units[i-2].isLetter && m.isNear(i-1) && m.isNear(i-2)
+}
+
+// goesOn reports whether a number that is not known is joined to a unit, or to the one behind it: 123.456,
+// 10:22.
+func (m *masker) goesOn(i int) bool {
+	if i < 0 || i+1 == len(m.units) {
+		return false
+	}
+	isNumber := m.units[i].kind == unknownNumber || m.units[i+1].kind == unknownNumber
+	return isNumber && m.units[i+1].start-m.units[i].end == 1 && only(m.between(i), ".-/,:")
+}
+
+// widenName masks a word that people are called next to an unknown one, next to another such word, or behind
+// "paciente" and the like.
 func (m *masker) widenName(i int) {
 	u := &m.units[i]
-	if u.kind == kept && (m.person(i, i-1) || m.person(i, i+1) || m.hasRole(i)) {
+	if u.isName && u.kind == kept && (m.isPerson(i, i-1) || m.isPerson(i, i+1) || m.hasRole(i)) {
 		u.kind = unknownWord
 	}
 }
 
-// person reports whether a word that people are called and a neighbour may be two names of one person.
-func (m *masker) person(i, next int) bool {
-	if next < 0 || next >= len(m.units) || !m.near(min(i, next)) {
+// isPerson reports whether a word that people are called and a neighbour may be two names of one person.
+func (m *masker) isPerson(i, next int) bool {
+	if next < 0 || next >= len(m.units) || !m.isNear(min(i, next)) {
 		return false
 	}
-	u := &m.units[next]
-	if further := 2*next - i; m.capital(i) && further >= 0 && further < len(m.units) && m.isParticle(u) && m.near(min(next, further)) {
+	u, further := &m.units[next], 2*next-i
+	isWithin := further >= 0 && further < len(m.units)
+	if isWithin && m.isCapital(i) && m.isParticle(next) && m.isNear(min(next, further)) {
 		return m.units[further].kind == unknownWord // Rita de Campos
 	}
-	return u.kind == unknownWord || u.name && m.capital(i) && m.capital(next)
+	return u.kind == unknownWord || u.isName && m.isCapital(i) && m.isCapital(next)
 }
 
-// near reports whether only what stands between the words of a name stands behind a unit.
-func (m *masker) near(i int) bool {
-	seen := output{source: m.between(i)} // without what clean removes
-	seen.signs(0, len(seen.source))
-	return only(seen.take(), betweenNames)
-}
-
-// goesOn reports whether a number that is not known is joined to a unit, or to the one behind it: 123.456, 10:22.
-func (m *masker) goesOn(i int) bool {
-	left, right := &m.units[i], &m.units[i+1]
-	return (left.kind == unknownNumber || right.kind == unknownNumber) && right.start-left.end == 1 && only(m.between(i), inNumber)
-}
-
-// between returns what stands between a unit and the next one.
-func (m *masker) between(i int) string { return m.text.Source[m.units[i].end:m.units[i+1].start] }
-
-// signSet is a set of ASCII signs, by what they may stand between.
-type signSet uint8
-
-const (
-	betweenNames   signSet = 1 << iota // Lima, Ana
-	inName                             // Sant'Ana, one mark
-	betweenNumbers                     // 123 456, one mark
-	inNumber                           // 123.456
-)
-
-var signSets = func() (of [256]signSet) {
-	for _, set := range []struct {
-		signs string
-		is    signSet
-	}{{" ,.-'\n\t", betweenNames}, {" .-'", inName}, {" .,-/:()", betweenNumbers}, {".-/,:", inNumber}} {
-		for i := range len(set.signs) {
-			of[set.signs[i]] |= set.is
-		}
-	}
-	return of
-}()
-
-// only reports whether a text between two units is short and made of signs of a set.
-func only(between string, set signSet) bool {
-	const longest = 3
-	if len(between) > longest {
-		return false
-	}
-	for i := range len(between) {
-		if signSets[between[i]]&set == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// isTechnical reports whether a unit of letters and digits is a word of programs.
-func (m *masker) isTechnical(u *unit) bool {
-	const shortest, longest = len("md5"), len("iso8859")
-	if length := u.end - u.start; length < shortest || length > longest {
-		return false
-	}
-	return anyFold(m.text.Source[u.start:u.end], "x509", "utf8", "base64", "sha1", "sha256", "md5", "ipv4", "ipv6", "http2", "oauth2", "iso8859", "log4j")
-}
-
-func (m *masker) capital(i int) bool {
-	c := m.text.Source[m.units[i].start]
+func (m *masker) isCapital(i int) bool {
+	c := m.source[m.units[i].start]
 	return c >= 'A' && c <= 'Z'
 }
 
-func (m *masker) isParticle(u *unit) bool {
-	switch word := m.text.Source[u.start:u.end]; len(word) {
-	case 1:
-		return word == "e" || word == "E"
-	case 2, 3:
-		return anyFold(word, "da", "de", "do", "das", "dos")
-	}
-	return false
+func (m *masker) isParticle(i int) bool {
+	return slices.Contains([]string{"e", "da", "de", "do", "das", "dos"}, strings.ToLower(m.word(i)))
 }
 
-// hasRole reports whether a unit stands behind a word for a person, at most with short words or another name between them:
-// "Paciente Dias", <nomeCompleto>DIAS, "Beneficiário(a): Dias", "Paciente: Dia Campos".
+// hasRole reports whether a unit stands behind a word for a person, at most with short words or another name
+// between them: "Paciente Dias", <nomeCompleto>DIAS, "Beneficiário(a): Dias", "Paciente: Dia Campos".
 func (m *masker) hasRole(i int) bool {
-	const longest, furthest = 5, 3
-	for k := i - 1; k >= max(0, i-furthest) && m.units[k+1].start-m.units[k].end <= longest; k-- {
-		u := &m.units[k]
-		word := m.text.Source[u.start:u.end]
+	const longest, furthest, short = 5, 3, len("sra")
+	for k := i - 1; k >= max(0, i-furthest) && len(m.between(k)) <= longest; k-- {
+		word := m.word(k)
 		if isRole(word) {
 			return true
 		}
-		skipped := len(word) <= len("sra") || m.capital(k) && m.capital(i)
-		if u.digits > 0 || !skipped {
+		isSkipped := len(word) <= short || m.isCapital(k) && m.isCapital(i)
+		if m.units[k].digits > 0 || !isSkipped {
 			return false
-		}
-	}
-	return false
-}
-
-// isRole reports whether a word, or a part of it in camel case, is one for a person: nomeBeneficiario, nomeCompleto.
-func isRole(word string) bool {
-	for _, role := range roles {
-		if n := len(word) - len(role); n >= 0 && (strings.EqualFold(word[n:], role) || strings.EqualFold(word[:len(role)], role)) {
-			return true
 		}
 	}
 	return false
@@ -264,16 +176,17 @@ func isRole(word string) bool {
 // roles are words that a name stands behind.
 //
 //nolint:misspell // Portuguese
-var roles = [...]string{
-	"paciente", "pacientes", "beneficiario", "beneficiário", "beneficiaria", "beneficiária", "nome", "name", "mae", "mãe", "pai", "titular",
-	"dependente", "segurado", "segurada", "filho", "filha", "conjuge", "cônjuge", "responsavel", "responsável", "benef", "patient",
+var roles = []string{
+	"paciente", "pacientes", "beneficiario", "beneficiário", "beneficiaria", "beneficiária", "nome", "name",
+	"mae", "mãe", "pai", "titular", "dependente", "segurado", "segurada", "filho", "filha", "conjuge",
+	"cônjuge", "responsavel", "responsável", "benef", "patient",
 }
 
-func anyFold(word string, of ...string) bool {
-	for _, w := range of {
-		if len(word) == len(w) && strings.EqualFold(word, w) {
-			return true
-		}
-	}
-	return false
+// isRole reports whether a word, or a part of it in camel case, is one for a person: nomeBeneficiario,
+// nomeCompleto.
+func isRole(word string) bool {
+	word = strings.ToLower(word)
+	return slices.ContainsFunc(roles, func(role string) bool {
+		return strings.HasPrefix(word, role) || strings.HasSuffix(word, role)
+	})
 }

@@ -16,7 +16,7 @@ func TestWordListsAreClean(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[a-z]{1,48}$`)
 	for path, least := range map[string]int{
-		"../evidence/tables/vocabulary.txt": 10_000, "../evidence/tables/names.txt": 20, "testdata/people.txt": 600,
+		"../errtext/tables/vocabulary.txt": 10_000, "../errtext/tables/names.txt": 20, "testdata/people.txt": 600,
 	} {
 		list := wordList(t, path)
 		if !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) || len(list) < least {
@@ -33,15 +33,16 @@ func TestWordListsAreClean(t *testing.T) {
 // A name that is not in the vocabulary needs no care.
 func TestNamesOfTheListAreWordsOfTheVocabulary(t *testing.T) {
 	t.Parallel()
-	vocabulary := wordList(t, "../evidence/tables/vocabulary.txt")
-	for _, name := range wordList(t, "../evidence/tables/names.txt") {
+	vocabulary := wordList(t, "../errtext/tables/vocabulary.txt")
+	for _, name := range wordList(t, "../errtext/tables/names.txt") {
 		if _, is := slices.BinarySearch(vocabulary, name); !is {
 			t.Errorf("%s is no word of the vocabulary", name)
 		}
 	}
 }
 
-// people.txt has given names and surnames that are common in Brazil. None of them may survive as a part of a name.
+// people.txt has given names and surnames that are common in Brazil. None of them may survive as a part of a
+// name.
 func TestNoCommonNameIsKept(t *testing.T) {
 	t.Parallel()
 	for _, name := range wordList(t, "testdata/people.txt") {

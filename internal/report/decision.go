@@ -46,6 +46,9 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 	if len(x.Ignored) > 0 {
 		found[3] += w.Sprintf(" (ignored: %s)", strings.Join(x.Ignored, ", "))
 	}
+	if x.With != "" {
+		found[4] += w.Sprintf("; left with %s", text.Line(w.Name("with", x.With)))
+	}
 	if advice := w.advice(x.Advice); advice != "" {
 		found[4] += "; " + advice
 	}
@@ -109,7 +112,7 @@ func (w words) wait(x *contract.Explanation, jittered string) string {
 
 // hint words the hint of the other side.
 func (w words) hint(h retry.Hint) string {
-	where := "Retry-After"
+	where := w.Sprintf("error text")
 	if h.Source == retry.HintVariable {
 		where = w.Sprintf("variable retryAfter")
 	}

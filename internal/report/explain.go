@@ -6,34 +6,35 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Explanation is what explain answers: what a process would get, and why. Without a claim and its process
-// instance a wait with jitter is known as a band only: there is no wait and no time of the next try then. Its
-// JSON form is stable: names are added, never changed.
+// Explanation is what explain answers: what a process would get, and why. It is about no claim: a wait with
+// jitter is known as a band only, and there is no wait and no time of the next try then. Its JSON form is
+// stable: names are added, never changed.
 type Explanation struct {
 	contract.Decision
 
 	BPMNError string `json:"bpmnError,omitempty"`
 	// Evidence is what was found in the error text; Later are the rules that match it too, after the one that
 	// decides.
-	Evidence []string  `json:"evidence"`
-	Later    []classed `json:"laterRules"`
+	Evidence []errtext.Evidence `json:"evidence"`
+	Later    []classed          `json:"laterRules"`
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []isoWait `json:"schedule"`
 }
 
-// Explain asks a policy for a decision, and for the schedule ahead. The request may lack the claim with its
-// process instance, on which nothing but the waits depends.
+// Explain asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing but the
+// waits depends on it.
 func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation {
-	d, exact := p.Decide(request, now), request.ClaimID != ""
+	d := p.Decide(request, now)
 	matching, found := p.Explain(request.SubmissionError)
 	e := Explanation{
 		Decision:  contract.Of(&d, contract.JobType, text.English),
 		BPMNError: d.ErrorCode(),
-		Evidence:  append([]string{}, found...), // never null
+		Evidence:  found,
 		Later:     []classed{},
 		Schedule:  []isoWait{},
 	}
@@ -46,14 +47,9 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation 
 		return e
 	}
 	for s := range retry.Schedule(p, request, now) {
-		if !exact {
-			s.Wait, s.Total = 0, 0
-		} else if s.Wait == 0 {
-			break
-		}
 		e.Schedule = append(e.Schedule, isoOf(&s))
 	}
-	if first := &e.Schedule[0]; !exact && first.Shortest != first.Longest {
+	if first := &e.Schedule[0]; first.Shortest != first.Longest {
 		e.BackoffMinutes, e.NextRetryTime, e.RetryDecision.BackoffDuration = 0, nil, ""
 	}
 	return e
@@ -72,8 +68,15 @@ func (e Explanation) Text() string {
 			b.WriteString(label(english.step(i), found))
 		}
 	}
-	if len(e.Evidence) > 0 {
-		b.WriteString(label("evidence", strings.Join(e.Evidence, "; ")))
+	for _, found := range e.Evidence {
+		name, words := "evidence", found.Found
+		if found.SaidOf != "" {
+			words += ", said of " + found.SaidOf
+		}
+		if found.PassedOver != "" {
+			name, words = "passed over", words+": "+found.PassedOver
+		}
+		b.WriteString(label(name, words))
 	}
 	for _, l := range e.Later {
 		b.WriteString(label("rule after it", fmt.Sprintf("%s, %s", l.Rule, l.Class)))

@@ -66,7 +66,7 @@ func (h *History) Text(p *text.Printer) string {
 			b.WriteString(text.Wrap(text.Line(w.event(r, f)), "    "))
 		}
 		if f.Justification != "" {
-			b.WriteString(text.Hanging(w.Sprintf("    Reason: "), text.Line(f.Justification)))
+			b.WriteString(text.Hanging(w.Sprintf("    Reason: "), text.Line(w.Redacted(f.Justification))))
 		}
 		if r.Kind.IsDecision() && r.Kind != audit.KindRetry {
 			b.WriteString(text.Wrap(w.Sprintf("Message: %s", text.Line(r.Message)), "    "))
@@ -89,7 +89,7 @@ func (w words) timedSteps(r *audit.Record, f *contract.Facts) string {
 	var b strings.Builder
 	times := f.Steps.Times()
 	wait := w.iso(f.RetryDecision.BackoffDuration)
-	for i, found := range w.steps(&f.Decision, f.SubmissionError, wait, r.Kind.String()) {
+	for i, found := range w.steps(&f.Decision, w.Redacted(f.SubmissionError), wait, r.Kind.String()) {
 		shown := text.Shorten(found, maxShownError)
 		if shown != found {
 			shown += w.Sprintf(" (all of it: --json)")
@@ -112,7 +112,7 @@ func (w words) event(r *audit.Record, f *contract.Facts) string {
 		}
 		return w.Sprintf("Sent again now%s, before its time, %s", w.by(r), w.round(r, f))
 	case audit.KindDecisionRefused:
-		problem := cmp.Or(f.DecisionProblem, w.Sprintf("the model does not name the problem"))
+		problem := cmp.Or(w.Redacted(f.DecisionProblem), w.Sprintf("the model does not name the problem"))
 		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(r), problem)
 	default:
 		by := cmp.Or(w.by(r), w.Sprintf(", as the model recorded"))

@@ -21,8 +21,7 @@ type Policy struct {
 	// Origin is the file that it is written in.
 	Origin string `json:"origin"`
 	// Schedule is its waits, empty of a policy without retries.
-	Schedule []isoWait     `json:"schedule"`
-	Findings text.Findings `json:"findings"`
+	Schedule []isoWait `json:"schedule"`
 	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
 	Policy policy.Entry `json:"policy"`
 }
@@ -42,12 +41,10 @@ func PolicyInFull(set *policy.Set, p *retry.Policy) Policy {
 	s := Policy{
 		Version:  p.Version(),
 		Origin:   entry.Origin,
-		Schedule: []isoWait{}, // in JSON lists, also where they are empty
-		Findings: append(text.Findings{}, set.Lint(p.Name, 0)...),
+		Schedule: []isoWait{}, // in JSON a list, also where it is empty
 	}
 	s.Policy, s.Policy.Extends = entry, "" // it states all
 	for w := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		w.Wait, w.Total = 0, 0 // of no claim
 		s.Schedule = append(s.Schedule, isoOf(&w))
 	}
 	return s
@@ -88,11 +85,7 @@ func (s Policy) Text() string {
 	if len(s.Schedule) > 0 {
 		out += "\n" + scheduleTable(s.Schedule)
 	}
-	out += "\nAs a file states it, with all that it inherits and all defaults:\n\n" + s.file()
-	if len(s.Findings) > 0 {
-		out += "\nFindings of worker policies lint:\n\n" + s.Findings.Text("")
-	}
-	return out
+	return out + "\nAs a file states it, with all that it inherits and all defaults:\n\n" + s.file()
 }
 
 // file returns the policies file with this policy.

@@ -20,11 +20,6 @@ type Simulation struct {
 	named []string
 }
 
-// SimulationOf returns the answer about a scenario, without a policy.
-func SimulationOf(s simulate.Scenario) *Simulation {
-	return &Simulation{Claims: s.Claims, Error: s.Error}
-}
-
 // Add adds how it went under a policy, which was named by its name or a file.
 func (s *Simulation) Add(named string, r *simulate.Result) {
 	s.Policies, s.named = append(s.Policies, r), append(s.named, named)

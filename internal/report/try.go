@@ -87,7 +87,7 @@ func (t Trial) Text() string {
 	var b strings.Builder
 	b.WriteString(text.Wrap(fmt.Sprintf(
 		"Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
-		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Minute(t.From), changed), ""))
+		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Time(t.From), changed), ""))
 	for _, c := range changes {
 		fmt.Fprintf(&b, "\n%s of %s, of which %d accepted since\n",
 			text.Count(c.Errors, "error"), text.Count(c.Claims, "claim"), c.Accepted)

@@ -10,7 +10,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// life is what becomes of a job that fails with the same text again and again: the wait before each retry, then the end.
+// life is what becomes of a job that fails with the same text again and again: the wait before each retry,
+// then the end.
 func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, end string) {
 	t.Helper()
 	r := retry.Request{ClaimID: "CLM-001-1", SubmissionError: text}
@@ -25,8 +26,8 @@ func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, en
 	return nil, ""
 }
 
-// "Mecanismo de Retentativa": delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts, the first
-// one included; a job that has made n of them has been retried n-1 times.
+// "Mecanismo de Retentativa": delay = min(retry_delay * 2^(attempts-1), max_retry_delay). It counts attempts,
+// the first one included; a job that has made n of them has been retried n-1 times.
 func TestQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -58,8 +59,8 @@ func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
 	}
 }
 
-// "02-retry-strategy": min(max_delay, base_delay * 2^attempt), a quarter to both sides; five attempts in all are four
-// waits. While developing three attempts, the waits from half a second on.
+// "02-retry-strategy": min(max_delay, base_delay * 2^attempt), a quarter to both sides; five attempts in all
+// are four waits. While developing three attempts, the waits from half a second on.
 func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 	for name, want := range map[string][]string{
 		"smtp":     {"750ms..1.25s", "1.5s..2.5s", "3s..5s", "6s..10s"},
@@ -101,7 +102,8 @@ func TestReplyCodesOfMailServers(t *testing.T) {
 	}
 }
 
-// "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25 seconds, of any error.
+// "Retry Failed Job Use Case": 1000 * 5^attempt milliseconds, at most 30 s: three retries after 1, 5 and 25
+// seconds, of any error.
 func TestFastJobIsRetriedAfter1And5And25Seconds(t *testing.T) {
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
 	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != retry.CodeMaxRetriesExceeded {

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"iter"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 )
 
 // Class is whether an error can pass by itself. The values are part of the contract with the process model.
@@ -25,11 +26,17 @@ type Rule struct {
 	// ID names the rule in decisions and audit records, for example "transient.TIMEOUT".
 	ID string `yaml:"id" json:"id"`
 	// Class is the class of the texts that match: [Transient] or [Permanent].
-	Class              Class `yaml:"class" json:"class,omitempty"`
-	evidence.Condition `yaml:",inline"`
+	Class             Class `yaml:"class" json:"class,omitempty"`
+	errtext.Condition `yaml:",inline"`
+	// Team is who must act on an error of a [Permanent] rule, a word of the form [TeamForm] such as
+	// operations; empty for those whom the process model names.
+	Team string `yaml:"team" json:"team,omitempty"`
 	// Source says where the rule comes from; it decides nothing.
 	Source string `yaml:"source" json:"source,omitempty"`
 }
+
+// TeamForm is the form of the word for those who must act on a claim that is stopped.
+var TeamForm = regexp.MustCompile(`^[a-z-]{1,30}$`)
 
 // Label returns a name for a metric's label, out of a closed set: the word of a rule that looks for one word
 // only, and the rule's ID otherwise.
@@ -58,6 +65,8 @@ type Classification struct {
 	Code string
 	// Means is what the code means by its table; empty for a word of a rule.
 	Means string
+	// Team is the rule's [Rule.Team].
+	Team string
 	// Label is the rule's [Rule.Label].
 	Label string
 }
@@ -67,32 +76,32 @@ func (c Classification) Found() string { return cmp.Or(c.Code, c.RuleID) }
 
 // Classify returns the class of an error text: that of the first rule which matches.
 func (p *Policy) Classify(errorText string) Classification {
-	t := evidence.Read(errorText)
+	t := errtext.Read(errorText)
 	defer t.Free()
 	return p.classify(t)
 }
 
 // Explain returns what each rule that matches an error text makes of it, in the order of the rules, of which
 // the first one decides, and in words what the text has of that which the policy's rules ask for.
-func (p *Policy) Explain(errorText string) (matching []Classification, found []string) {
-	t := evidence.Read(errorText)
+func (p *Policy) Explain(errorText string) (matching []Classification, found []errtext.Evidence) {
+	t := errtext.Read(errorText)
 	defer t.Free()
-	kinds := []evidence.Kind{} // which asks for none, where nil would ask for all
-	for _, r := range p.rules {
-		kinds = append(kinds, r.Kinds()...)
-	}
-	return slices.Collect(p.matching(t)), t.Words(kinds...)
+	return slices.Collect(p.matching(t)), t.Evidence(p.asks)
+}
+
+func (p *Policy) asks(kind errtext.Kind) bool {
+	return slices.ContainsFunc(p.rules, func(r compiledRule) bool { return r.Asks(kind) })
 }
 
 // compiledRule is a compiled [Rule].
 type compiledRule struct {
-	*evidence.Matcher
+	*errtext.Matcher
 	// of is what becomes of a text that matches, but for what was found in it.
 	of Classification
 }
 
 // matching returns what each rule that matches a text makes of it.
-func (p *Policy) matching(t *evidence.Text) iter.Seq[Classification] {
+func (p *Policy) matching(t *errtext.Text) iter.Seq[Classification] {
 	return func(yield func(Classification) bool) {
 		for _, r := range p.rules {
 			found, matches := r.Match(t)
@@ -108,7 +117,7 @@ func (p *Policy) matching(t *evidence.Text) iter.Seq[Classification] {
 	}
 }
 
-func (p *Policy) classify(t *evidence.Text) Classification {
+func (p *Policy) classify(t *errtext.Text) Classification {
 	if strings.TrimSpace(t.Source) == "" {
 		return Classification{Class: Unknown, RuleID: RuleEmpty, Label: RuleEmpty}
 	}
@@ -119,9 +128,8 @@ func (p *Policy) classify(t *evidence.Text) Classification {
 }
 
 // isInDoubt reports whether the submission may have reached its receiver although it failed.
-func (p *Policy) isInDoubt(t *evidence.Text) bool {
+func (p *Policy) isInDoubt(t *errtext.Text) bool {
 	return slices.ContainsFunc(p.inDoubt, func(r compiledRule) bool {
-		_, found := r.Match(t)
-		return found
+		return r.Mentioned(t)
 	})
 }

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// The corpora are tables of error texts: class, rule, code, advice, text, with \n for a line's end. What a change of the
-// rules does to them is seen in review: after looking at it, `go test ./internal/retry -run Corpus -update` writes the new
-// answers down.
+// The corpora are tables of error texts: class, rule, code, advice, text, with \n for a line's end. What a
+// change of the rules does to them is seen in review: after looking at it, `go test ./internal/retry -run
+// Corpus -update` writes the new answers down.
 
 func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 	for _, tt := range []struct {
@@ -91,7 +91,8 @@ func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 	}
 }
 
-// The rule finds that an answer names a window, the hint reads it: a window that only one of them sees costs all tries.
+// The rule finds that an answer names a window, the hint reads it: a window that only one of them sees costs
+// all tries.
 func TestEveryWindowThatMakesAnAnswerTransientIsAHint(t *testing.T) {
 	p := policy.BuiltIn("tiss")
 	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
@@ -110,7 +111,7 @@ func TestWhatTabela38SaysOfPaidAndWaitingHasNoClass(t *testing.T) {
 	const leftOut = "1717 1720 1721 1722 1727 1733 1734 1736 1740 1744 1745 2213 3019 3051 3088 3092 3093 3094 3095 3112 3121 " +
 		"3136 3137 3143 3144 3158 3163 5011 5013 5016 5017"
 	var left []string
-	for _, row := range evidence.TableOf(evidence.TableGlosas).Rows {
+	for _, row := range errtext.TableOf(errtext.TableGlosas).Rows {
 		if row.Class == "" {
 			left = append(left, row.Code)
 		}
@@ -124,7 +125,7 @@ func TestWhatTabela38SaysOfPaidAndWaitingHasNoClass(t *testing.T) {
 func TestTabela38CodeIsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 	p := policy.BuiltIn("tiss")
 	plain := strings.NewReplacer("á", "a", "â", "a", "ã", "a", "à", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ç", "c")
-	for _, row := range evidence.TableOf(evidence.TableGlosas).Rows {
+	for _, row := range errtext.TableOf(errtext.TableGlosas).Rows {
 		code, term, want := row.Code, row.Term, cmp.Or(retry.Class(row.Class), retry.Unknown)
 		for _, text := range []string{
 			"<ans:codigoGlosa>" + code + "</ans:codigoGlosa><ans:descricaoGlosa>" + term + "</ans:descricaoGlosa>",
@@ -138,8 +139,9 @@ func TestTabela38CodeIsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 	}
 }
 
-// The trap of the documents' "contains": a claim number with 503 in it is the HTTP code to them. To the new rules it is not.
-// Databases, programs and insurers have error numbers of their own; a false permanent stops a claim that would have passed.
+// The trap of the documents' "contains": a claim number with 503 in it is the HTTP code to them. To the new
+// rules it is not. Databases, programs and insurers have error numbers of their own; a false permanent stops
+// a claim that would have passed.
 func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 	p := policy.BuiltIn("tiss")
 	for i, sentence := range []string{
@@ -171,11 +173,11 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 	}
 }
 
-// someCodes are a tenth of the codes of glosas and of HTTP, another tenth for every turn: what holds of one holds of all, and
-// each has its turn.
+// someCodes are a tenth of the codes of glosas and of HTTP, another tenth for every turn: what holds of one
+// holds of all, and each has its turn.
 func someCodes(turn int) (some []string) {
-	for _, table := range []string{evidence.TableGlosas, evidence.TableHTTP} {
-		for i, row := range evidence.TableOf(table).Rows {
+	for _, table := range []string{errtext.TableGlosas, errtext.TableHTTP} {
+		for i, row := range errtext.TableOf(table).Rows {
 			if (i+turn)%10 == 0 {
 				some = append(some, row.Code)
 			}
@@ -210,7 +212,8 @@ func readCorpus(t *testing.T, path string) (lines []corpusLine) {
 	return lines
 }
 
-// corpusAnswer is what the policy answers, as a corpus has it. All but the error text is the same for every text.
+// corpusAnswer is what the policy answers, as a corpus has it. All but the error text is the same for every
+// text.
 func corpusAnswer(t *testing.T, p *retry.Policy, text string) string {
 	t.Helper()
 	found := p.Classify(text)

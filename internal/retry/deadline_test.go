@@ -22,7 +22,8 @@ func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
 		{left: minutes(5), backoff: minutes(5), bounds: []string{"DEADLINE"}, step: retry.StepBackoff},
 		{left: minutes(5) - time.Second, step: retry.StepDeadline},
 		{left: -1 << 62, step: retry.StepDeadline},
-		// A hint is pulled forward too, with its bound: the other side may refuse, but later is too late in any case.
+		// A hint is pulled forward too, with its bound: the other side may refuse, but later is too late in
+		// any case.
 		{left: minutes(50), hint: minutes(60), backoff: minutes(50), bounds: []string{"DEADLINE"}, step: retry.StepHint},
 		{left: minutes(50), hint: 10 * time.Hour, backoff: minutes(50), bounds: []string{"MAX", "DEADLINE"}, step: retry.StepHint},
 		{left: minutes(4), hint: minutes(60), step: retry.StepDeadline},

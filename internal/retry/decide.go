@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 )
 
 // Decide answers the request at the time now (RN-BIL-005 section II). What a request must be has been seen to
 // where it was read, by worker/input.
 func (p *Policy) Decide(r Request, now time.Time) Decision {
-	t := evidence.Read(r.SubmissionError)
+	t := errtext.Read(r.SubmissionError)
 	defer t.Free()
 	d := Decision{
 		Error:         p.classify(t),

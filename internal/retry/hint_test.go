@@ -11,7 +11,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// hintOf is what the policy understands of a text, in words: "TEXT after 2m0s" or "WINDOW until 2026-12-01T03:00:00Z".
+// hintOf is what the policy understands of a text, in words: "TEXT after 2m0s" or "WINDOW until
+// 2026-12-01T03:00:00Z".
 func hintOf(t *testing.T, p *retry.Policy, text string) string {
 	t.Helper()
 	return say(answer(t, p, request(text, 0)).Hint)
@@ -45,6 +46,8 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		"Retry-After: Sun, 12 Jan 2025 11:00:00 GMT": "TEXT until 2025-01-12T11:00:00Z",
 		`"retry-after": "2025-01-12T11:00:00Z"`:      "TEXT until 2025-01-12T11:00:00Z",
 
+		"retry after: 5 minutes": "TEXT after 5m0s", // not the header's unit, but named
+
 		// The first one that can be read.
 		"Retry-After: never. Retry-After: 60":                         "TEXT after 1m0s",
 		"Retry-After: 3 attempts failed, Retry-After: 60":             "TEXT after 1m0s",
@@ -54,7 +57,6 @@ func TestRetryAfterIsReadAsProgramsLogIt(t *testing.T) {
 		"retry after 3 attempts failed":              "none",
 		"Retry-After: -1":                            "none",
 		"Retry-After: 30ms":                          "none",
-		"retry after: 5 minutes":                     "none", // not the header's unit: nothing is better than five seconds
 		"retryAfterMs: 500":                          "none",
 		"Retry-After: Sun, 12 Jan 2025 11:00:00 BRT": "none", // HTTP's dates are GMT
 		"Retry-After: Sun, 12 Jan 2025 10:40:00 GMT": "none",

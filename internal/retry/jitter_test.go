@@ -51,7 +51,8 @@ func TestBandOfWaits(t *testing.T) {
 	}
 }
 
-// A float of nanoseconds is not exact. A millionth of a second too much would make the band of a delay a unit narrower.
+// A float of nanoseconds is not exact. A millionth of a second too much would make the band of a delay a unit
+// narrower.
 func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 	const year = int64(366 * 24 * time.Hour / time.Millisecond)
 	p := plain(t, func(p *retry.Settings) {
@@ -88,8 +89,8 @@ func TestDelayIsBaseTimesFactorToTheCount(t *testing.T) {
 	})
 }
 
-// RN-BIL-004 V4: over many claims every unit of the band is drawn equally often. The figure is chi-square; the draw is a hash,
-// so a policy either passes always or never.
+// RN-BIL-004 V4: over many claims every unit of the band is drawn equally often. The figure is chi-square;
+// the draw is a hash, so a policy either passes always or never.
 func TestJitterFillsItsBandEvenly(t *testing.T) {
 	const claims = 20_000
 	for unit, change := range map[string]func(*retry.Settings){

@@ -4,13 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// plain is a policy with waits that are easy to remember: 5, 10, 20, 40 and 80 minutes without jitter, 240 at most, and at
-// least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have landed.
+// plain is a policy with waits that are easy to remember: 5, 10, 20, 40 and 80 minutes without jitter, 240 at
+// most, and at least 5. FATAL is a permanent error, BUSY a transient one, and after SENT the claim may have
+// landed.
 func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 	t.Helper()
 	p := retry.Settings{
@@ -18,10 +19,10 @@ func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 		Precision: time.Minute, MaxRetries: 5,
 		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
 		Rules: []retry.Rule{
-			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: evidence.Condition{Contains: []string{"FATAL"}}},
-			{ID: "transient.BUSY", Class: retry.Transient, Condition: evidence.Condition{Contains: []string{"BUSY"}}},
+			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: errtext.Condition{Contains: []string{"FATAL"}}},
+			{ID: "transient.BUSY", Class: retry.Transient, Condition: errtext.Condition{Contains: []string{"BUSY"}}},
 		},
-		InDoubt: []retry.Rule{{ID: "landed.SENT", Condition: evidence.Condition{Contains: []string{"SENT"}}}},
+		InDoubt: []retry.Rule{{ID: "landed.SENT", Condition: errtext.Condition{Contains: []string{"SENT"}}}},
 	}
 	for _, change := range changes {
 		change(&p)

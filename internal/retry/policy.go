@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -129,15 +129,18 @@ func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRul
 		r := &rules[i]
 		f.add(!slices.Contains(classes, r.Class), r.ID, "class",
 			text.Messagef("must be TRANSIENT or PERMANENT; a rule of inDoubt has none"))
+		f.add(r.Team != "" && (r.Class != Permanent || !TeamForm.MatchString(r.Team)), r.ID, "team",
+			text.Messagef("is %q but must be a word such as operations, 1 to 30 of a to z and -, "+
+				"in a PERMANENT rule", r.Team))
 		f.add(seen[r.ID], r.ID, "id", text.Messagef("is taken by another rule"))
 		f.add(!validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty, r.ID, "id",
 			text.Messagef("is %q but must be letters, digits and . _ : / -, at most 100, "+
 				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID))
-		m := evidence.Compile(r.Condition, func(setting, problem string) {
+		m := errtext.Compile(r.Condition, func(setting, problem string) {
 			f.add(true, r.ID, setting, text.Messagef("%s", problem))
 		})
 		seen[r.ID] = true
-		of := Classification{Class: r.Class, RuleID: r.ID, Label: r.Label()}
+		of := Classification{Class: r.Class, RuleID: r.ID, Team: r.Team, Label: r.Label()}
 		compiled = append(compiled, compiledRule{m, of})
 	}
 	return compiled
@@ -194,7 +197,7 @@ func (p *Policy) fingerprint() string {
 		s.Rules[i].Source = ""
 	}
 	var tables []string
-	for _, t := range evidence.Tables() {
+	for _, t := range errtext.Tables() {
 		tables = append(tables, t.Version)
 	}
 	return hash(s, p.Zone.String(), tables)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -59,7 +59,7 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 		"a rule's id":     func(p *retry.Settings) { p.Rules[0].ID = "other" },
 		"contains":        func(p *retry.Settings) { p.Rules[0].Contains = []string{"OTHER"} },
 		"http":            func(p *retry.Settings) { p.Rules[0].HTTP = []string{"500"} },
-		"unless":          func(p *retry.Settings) { p.Rules[0].Unless = &evidence.Condition{Contains: []string{"X"}} },
+		"unless":          func(p *retry.Settings) { p.Rules[0].Unless = &errtext.Condition{Contains: []string{"X"}} },
 		"order":           func(p *retry.Settings) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] },
 		"may have landed": func(p *retry.Settings) { p.InDoubt = nil },
 	} {

@@ -10,12 +10,12 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// Five things can be said about a failed submission, and any two of them at once. Which one decides is written down here
-// for every pair: the count goes before the permanent error, that before the deadline, that before what the other side
-// asked for, and that before the policy's own wait.
+// Five things can be said about a failed submission, and any two of them at once. Which one decides is
+// written down here for every pair: the count goes before the permanent error, that before the deadline, that
+// before what the other side asked for, and that before the policy's own wait.
 //
-// The claim is asked about at 10:40, its own wait would be 10 minutes, the other side asks for 60, and where there is a
-// deadline it is at 10:44, before the shortest wait of 5 minutes is over.
+// The claim is asked about at 10:40, its own wait would be 10 minutes, the other side asks for 60, and where
+// there is a deadline it is at 10:44, before the shortest wait of 5 minutes is over.
 func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 	const (
 		used      = "all retries are used up"
@@ -117,8 +117,8 @@ func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
 	}
 }
 
-// The advice is asked apart from the class and the outcome: a claim that may have landed may have landed, also where it
-// is not sent again by itself.
+// The advice is asked apart from the class and the outcome: a claim that may have landed may have landed,
+// also where it is not sent again by itself.
 func TestTheAdviceIsGivenWithEveryOutcome(t *testing.T) {
 	for text, count := range map[string]int{"BUSY sent": 0, "FATAL sent": 1, "busy SENT": 5, "sent": 2} {
 		if d := answer(t, plain(t), request(text, count)); d.Advice != retry.AdviceCheckStatus {

@@ -32,8 +32,8 @@ func summary(d retry.Decision) string {
 	return fmt.Sprintf("%s %s, count %d: %s", d.Outcome, d.Error.Class, d.RetryCount, d.Reason())
 }
 
-// The test scenarios that section 13.5 of each rule lists, by name. The bands of the backoff are in [TestSchedule], the classes
-// of the known errors in [TestClassify].
+// The test scenarios that section 13.5 of each rule lists, by name. The bands of the backoff are in
+// [TestSchedule], the classes of the known errors in [TestClassify].
 func TestScenariosOfTheRules(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

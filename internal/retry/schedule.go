@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 )
 
 // Scheduled is one of the waits that lie ahead of a claim, in whole units of Precision but for Delay.
@@ -31,7 +31,7 @@ type Scheduled struct {
 // The claim's own waits are those that [Policy.Decide] would give it. The request is not checked for faults.
 func Schedule(p *Policy, r Request, now time.Time) iter.Seq[Scheduled] {
 	return func(yield func(Scheduled) bool) {
-		t := evidence.Read(r.SubmissionError)
+		t := errtext.Read(r.SubmissionError)
 		defer t.Free()
 		if p.classify(t).Class == Permanent {
 			return

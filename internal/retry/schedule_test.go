@@ -12,7 +12,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// scheduled writes a schedule as "shortest-longest own (total shortest-longest own)", in minutes, with a ! where it is cut.
+// scheduled writes a schedule as "shortest-longest own (total shortest-longest own)", in minutes, with a !
+// where it is cut.
 func scheduled(p *retry.Policy, r retry.Request) string {
 	var lines []string
 	for s := range retry.Schedule(p, r, now) {

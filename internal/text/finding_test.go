@@ -18,7 +18,7 @@ var findings = text.Findings{
 
 func TestAFindingIsWordedForAPerson(t *testing.T) {
 	const want = `models/minha cobrança.bpmn:83: error timer-duration
-  Aguardar \x1b[31m (Event_Wait)
+  Aguardar \u001b[31m (Event_Wait)
     "PT" is missing.
     At run time: An incident.
     What to do: Write:

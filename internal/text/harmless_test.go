@@ -27,7 +27,7 @@ func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
 				printable.WriteRune(r)
 			}
 		}
-		got := text.HarmlessJSON([]byte(`{"a":"` + s.String() + `"}`))
+		got := text.Harmless([]byte(`{"a":"` + s.String() + `"}`))
 		var back struct{ A string }
 		if err := json.Unmarshal(got, &back); err != nil || back.A != s.String() {
 			t.Errorf("%U and following: another value, %v", first, err)
@@ -49,7 +49,7 @@ const printableASCII = " !#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWX
 
 func TestABrokenByteIsEscapedAsItsReadersTakeIt(t *testing.T) {
 	in := []byte("\"a\x9b31mb\xffç\"\n")
-	got := text.HarmlessJSON(in)
+	got := text.Harmless(in)
 	if string(got) != "\"a\\ufffd31mb\\ufffdç\"\n" {
 		t.Errorf("got %q", got)
 	}
@@ -64,13 +64,13 @@ func TestTextHoldsNoControlCharacter(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                          "",
 		"Código: não há retry, 中 😀": "Código: não há retry, 中 😀",
-		"a\x1b[31mb":                `a\x1b[31mb`,
+		"a\x1b[31mb":                `a\u001b[31mb`,
 		"a\u009b31m\u0085":          `a\u009b31m\u0085`,
-		"a\x9bb":                    `a\x9bb`,
-		"a\x7f\r\x00":               `a\x7f\r\x00`,
+		"a\x9bb":                    `a\ufffdb`,
+		"a\x7f\r\x00":               `a\u007f\u000d\u0000`,
 		"\u202eevil\u2066":          `\u202eevil\u2066`,
 		"\u200b\ufeff\u2028":        `\u200b\ufeff\u2028`,
-		"\U000e0041\ufffd":          "\\U000e0041\ufffd",
+		"\U000e0041\ufffd":          "\\udb40\\udc41\ufffd",
 		"one\n\ttwo":                "one\n\ttwo",
 	} {
 		if got := text.Harmless(in); got != want {
@@ -84,7 +84,7 @@ func TestTextHoldsNoControlCharacter(t *testing.T) {
 
 func TestAnOrdinaryTextIsNotCopied(t *testing.T) {
 	s := []byte(`{"event":"retry_scheduled"}` + "\n")
-	if n := testing.AllocsPerRun(100, func() { text.HarmlessJSON(s) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { text.Harmless(s) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

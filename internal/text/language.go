@@ -3,7 +3,7 @@
 // English, and [Printer] looks them up in the catalogue, pt-BR.tsv. Logs and metrics are English, and so are
 // JSON and events, which quote what a process was sent.
 //
-// What is printed may come from an insurer, a model or a file. [HarmlessJSON], [Harmless] and [Line] make
+// What is printed may come from an insurer, a model or a file. [Harmless] and [Line] make
 // such a text unable to command a terminal: control characters, also those above ASCII (a terminal may take
 // U+009B for the beginning of a command), marks that turn the direction of writing, and all else without a
 // glyph become escapes.

@@ -46,6 +46,14 @@ func TestPluralsAreRightInBothLanguages(t *testing.T) {
 	}
 }
 
+func TestMarksAreInTheLanguageOfTheText(t *testing.T) {
+	const stored = "[palavra] [palavras] [número] [número longo] [data] [código]"
+	const english = "[word] [words] [number] [long number] [date] [code]"
+	s := text.Messagef("Times: %s", text.Redacted(stored))
+	check.Same(t, "Horários: "+stored, text.In(text.Portuguese).Text(s), "pt-BR")
+	check.Same(t, "Times: "+english, s.String(), "en")
+}
+
 func TestATextInATextIsInTheSameLanguage(t *testing.T) {
 	inner := text.Messagef("%d records", 1)
 	s := text.Messagef("Times: %s", inner)

@@ -12,7 +12,7 @@ import (
 )
 
 // Message is a text for people that is not yet in a language: an English format of package fmt, by which the
-// catalogue has it, and its arguments, which may be Messages too.
+// catalogue has it, and its arguments, which may be Messages and Redacted too.
 type Message struct {
 	Format string
 	Args   []any
@@ -63,8 +63,11 @@ func (p *Printer) Language() Language { return p.language }
 func (p *Printer) Text(m Message) string {
 	args := slices.Clone(m.Args) // a message may be printed in several languages at once
 	for i, arg := range args {
-		if inner, is := arg.(Message); is {
+		switch inner := arg.(type) {
+		case Message:
 			args[i] = p.Text(inner)
+		case Redacted:
+			args[i] = p.Redacted(string(inner))
 		}
 	}
 	return p.printer.Sprintf(m.Format, args...)
@@ -83,4 +86,25 @@ func (p *Printer) Sprintf(format string, args ...any) string {
 // no name.
 func (p *Printer) Name(group, code string) string {
 	return p.printer.Sprintf(message.Key(group+" "+code, strings.ReplaceAll(code, "%", "%%")))
+}
+
+// Redacted is a redacted text as an argument of a Message.
+type Redacted string
+
+// marks are what redaction puts in the place of what may be about a person, as it is stored, and in English.
+var marks = strings.NewReplacer(
+	"[palavra]", "[word]",
+	"[palavras]", "[words]",
+	"[número]", "[number]",
+	"[número longo]", "[long number]",
+	"[data]", "[date]",
+	"[código]", "[code]",
+)
+
+// Redacted returns a stored text with its marks in the printer's language.
+func (p *Printer) Redacted(stored string) string {
+	if p.language == Portuguese {
+		return stored
+	}
+	return marks.Replace(stored)
 }

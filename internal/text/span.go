@@ -64,6 +64,3 @@ func Range(shortest, longest time.Duration) string {
 
 // Time returns an instant in UTC to the second.
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// Minute returns an instant in UTC to the minute.
-func Minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }

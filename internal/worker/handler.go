@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -65,7 +67,7 @@ func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
 // it, is done here; what the trail knows of the claim seldom changes what comes of it.
 func (h *Handler) entry(e *evaluation) audit.Entry {
 	key := h.opt.key(e.job, e.Identity...)
-	e.redacted = redact.Stored(e.Request.SubmissionError)
+	e.redacted = redact.Text(e.Request.SubmissionError)
 	e.record = h.record(e)
 	return audit.Entry{Key: key, ClaimID: e.Request.ClaimID, Make: func(state audit.State) audit.Record {
 		if e.last = e.consider(&state, key); e.last == e {
@@ -134,21 +136,22 @@ func (h *Handler) record(e *evaluation) audit.Record {
 	}
 	d := &e.decision
 	detail.Steps = e.steps()
+	answer := contract.Of(d, h.opt.JobType, h.opt.Language)
+	with := &answer.RetryDecision.With
 	switch d.Outcome {
 	case retry.OutcomeExhausted:
-		detail.With, detail.Attempts = e.OnExhausted, d.RetryCount+1
+		*with, detail.Attempts = e.OnExhausted, d.RetryCount+1
 		detail.FirstFailureTime = e.Request.FirstFailure
 	case retry.OutcomePermanent:
-		detail.With = e.OnPermanent
+		*with = cmp.Or(*with, e.OnPermanent)
 	case retry.OutcomeRetry:
 	}
 	if d.Outcome != retry.OutcomeRetry {
 		record.Message = words.Text(stopMessage(e.Request.ClaimID, d))
 	}
-	record.Kind, record.HeldBy = audit.KindOf(d.Outcome), detail.With
+	record.Kind, record.HeldBy = audit.KindOf(d.Outcome), *with
 	record.NextRetryTime, record.RetryCount, record.MaxRetries = d.NextRetryTime, d.RetryCount, d.MaxRetries
 	record.Class, record.Rule, record.Code = d.Error.Class, d.Error.RuleID, d.Error.Code
-	answer := contract.Of(d, h.opt.JobType, h.opt.Language)
 	record.Variables, record.Detail = contract.Encode(h.opt.JobType, &answer, &detail)
 	return record
 }
@@ -234,7 +237,8 @@ func shorten(s string) string {
 	if len(s) <= maxOriginalError {
 		return s
 	}
-	return redact.Cut(s, maxOriginalError) + " [cut at 8 KiB, was " + strconv.Itoa(len(s)) + " bytes]"
+	mark := " [cut at 8 KiB, was " + strconv.Itoa(len(s)) + " bytes]"
+	return strings.ToValidUTF8(s[:maxOriginalError], "") + mark
 }
 
 // stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident. It
@@ -246,7 +250,7 @@ func stopMessage(claimID string, d *retry.Decision) text.Message {
 	}
 	switch {
 	case d.Outcome == retry.OutcomePermanent:
-		return text.Messagef("claim %s: %s does not pass by itself; correct the data, "+
+		return text.Messagef("claim %s: %s does not pass by itself; correct the cause, "+
 			"then resubmit or abandon the claim", claimID, d.Error.Found())
 	case d.Step == retry.StepDeadline:
 		return text.Messagef("claim %s: no retry fits before the deadline %s, last error %s; "+

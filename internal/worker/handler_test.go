@@ -106,7 +106,7 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 				"delayBeforeJitter": "PT5M", "backoffDuration": "PT5M", "bounds": ["MIN"], "retriesLeft": 4}}`},
 		`{"claimId":"CLM-001-1","submissionError":"INVALID_PATIENT_DATA - CPF 123.456.789-09","retryCount":2}`: {
 			job.KindThrowError, "PERMANENT_ERROR",
-			"claim CLM-001-1: INVALID_PATIENT_DATA does not pass by itself; correct the data, then resubmit or abandon the claim", `{
+			"claim CLM-001-1: INVALID_PATIENT_DATA does not pass by itself; correct the cause, then resubmit or abandon the claim", `{
 			"shouldRetry": false, "retryCount": 2, "maxRetries": 5, "backoffMinutes": 0, "nextRetryTime": null,
 			"retryReason": "Permanent error INVALID_PATIENT_DATA, no retry", "errorClassification": "PERMANENT",
 			"originalError": "INVALID_PATIENT_DATA - CPF 123.456.789-09",
@@ -140,7 +140,7 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 		`{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)})[0]
 	check.Same(t, "", m.only(t).ClaimID, "the claim in the trail")
 	const want = `invalid input: ` +
-		`claimId is the text "[palavra] [número longo]" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
+		`claimId is the text "[word] [long number]" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
 		`submissionError is a list but must be the text of the submission error, not blank; ` +
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
 		`retryUntil is the text "ontem" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
@@ -243,7 +243,7 @@ func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 	}
 	for i, want := range []map[string]any{
 		{"variable": "lastSubmissionTime", "value": "a list"},
-		{"variable": "retryAfter", "value": `the text "[palavra] [número]"`},
+		{"variable": "retryAfter", "value": `the text "[word] [number]"`},
 	} {
 		got := lines[i].ContextMap()
 		if got["claimId"] != "CLM-001-1" || got["jobKey"] != int64(4711) || lines[i].Level != zap.WarnLevel {

@@ -31,7 +31,7 @@ func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
 		{`"submissionError":"TIMEOUT","retryCount":1`, "Erro transitório, retentativa 2 de 5", ""},
 		{
 			`"submissionError":"INSURANCE_EXPIRED"`, "Erro permanente INSURANCE_EXPIRED, sem retentativa",
-			"conta CLM-1-1: INSURANCE_EXPIRED não se resolve sozinho; corrija os dados e depois reenvie ou abandone a conta",
+			"conta CLM-1-1: INSURANCE_EXPIRED não se resolve sozinho; corrija a causa e depois reenvie ou abandone a conta",
 		},
 		{
 			`"submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"`, "DEADLINE: Erro transitório, nenhum envio cabe antes de 2025-01-12T10:42:00Z",
@@ -62,7 +62,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	check.Same(t, want, a.Message, "incident")
 	check.Same(t, a.Message, m.only(t).Message, "record")
 	logged := logs.All()[0].ContextMap()["error"].(string)
-	check.Contains(t, logged, `invalid input: claimId is the text "[palavra]" but must be`, "submissionError is missing", "retryCount is 2.5")
+	check.Contains(t, logged, `invalid input: claimId is the text "[word]" but must be`, "submissionError is missing", "retryCount is 2.5")
 
 	core, logs = observer.New(zap.WarnLevel)
 	outcomes := worker.NewOutcomeHandler(speaking(text.Portuguese, newMemory(), zap.New(core)))

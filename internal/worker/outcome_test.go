@@ -60,7 +60,7 @@ func TestInvalidOutcomeIsAnIncidentWithAllFaults(t *testing.T) {
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":" \n\u00a0","decidedBy":null}`: {"justification is blank"},
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":"5 min"}`:  {`redriveWait is the text "5 min"`},
 		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"decidedBy":["maria"],"redriveId":"maria"}`: {
-			`claimId is the text "x [palavra]"`, "justification is 1", "decidedBy is a list", `redriveId is the text "[palavra]"`,
+			`claimId is the text "x [word]"`, "justification is 1", "decidedBy is a list", `redriveId is the text "[word]"`,
 		},
 		// What the command to send a claim again writes is looked at whatever the outcome.
 		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","redriveId":5,"redriveWait":"yes"}`: {"redriveId is 5", `redriveWait is the text "yes"`},

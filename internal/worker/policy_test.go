@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -142,7 +143,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 		`task header deadline is "-1h" but must be `+duration,
 		`max_attempts is 0 but must be a whole number from 1 to 1001, or absent`,
 		`retry_delay is 2.5 but must be whole milliseconds, 1 or more, or absent`,
-		`max_retry_delay is the text "[número] h" but must be whole milliseconds, 1 or more, or absent`,
+		`max_retry_delay is the text "[number] h" but must be whole milliseconds, 1 or more, or absent`,
 		`claimId is missing but must be one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes`,
 		`submissionError is 7 but must be the text of the submission error, not blank`,
 		`retryCount is -1 but must be a whole number, 0 or more (absent counts as 0)`,
@@ -176,24 +177,39 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 	}
 }
 
-func TestDecisionRecordsWithWhomTheModelLeavesTheClaim(t *testing.T) {
+func TestDecisionSaysWithWhomAStoppedClaimIs(t *testing.T) {
 	const billing, registration = `"onExhausted":"billing"`, `"onPermanent":"registration"`
 	longest := strings.Repeat("z-", 15)
+	own := policies(t, "  - {name: own, extends: tiss, rules: [{id: own.login, class: PERMANENT, http: [401], team: network}]}\n")
 	for _, tt := range []struct{ headers, more, with string }{
 		{billing + "," + registration, `"submissionError":"TIMEOUT","retryCount":5`, "billing"},
 		{billing + "," + registration, `"submissionError":"DUPLICATE_CLAIM"`, "registration"},
-		{billing + "," + registration, `"submissionError":"TIMEOUT"`, ""}, // it goes on
+		{billing + "," + registration, `"submissionError":"TIMEOUT"`, ""},            // it goes on
+		{billing + "," + registration, `"submissionError":"HTTP 401"`, "operations"}, // the rule has a team
+		{billing + "," + registration, `"submissionError":"HTTP 401","retryCount":5`, "billing"},
+		{registration + `,"retryPolicy":"own"`, `"submissionError":"HTTP 401"`, "network"},
+		{registration + `,"retryPolicy":"own"`, `"submissionError":"DUPLICATE_CLAIM"`, "registration"},
+		{"", `"submissionError":"HTTP 401"`, "operations"},
 		{`"onPermanent":"` + longest + `"`, `"submissionError":"DUPLICATE_CLAIM"`, longest},
 	} {
 		m := newMemory()
 		j := newJob(`{"claimId":"CLM-001-1",` + tt.more + `}`)
 		j.Headers = "{" + tt.headers + "}"
-		byPolicy(t, "tiss", policy.BuiltIns, m, j)
-		record := m.only(t)
-		facts, err := record.Facts()
-		check.Must(t, err)
-		check.Same(t, tt.with, facts.With, "%s with headers %s (%s)", tt.more, tt.headers, record.Kind)
+		told, _ := decision(t, byPolicy(t, "tiss", own, m, j))["with"].(string)
+		check.Same(t, tt.with, told, "%s with headers %s: the process is told", tt.more, tt.headers)
+		check.Same(t, tt.with, m.only(t).HeldBy, "%s with headers %s: the record", tt.more, tt.headers)
 	}
+}
+
+// Such a model is not told whose work it is (RN-BIL-004 section 3.2), so the trail has whom the model names.
+func TestModelOfTheOlderRuleLeavesAPermanentErrorWithWhomItNames(t *testing.T) {
+	m := newMemory()
+	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
+	o.JobType = contract.BackoffJobType
+	j := newJob(`{"claimId":"CLM-001-1","submissionError":"HTTP 401"}`)
+	j.Headers = `{"onPermanent":"registration"}`
+	worker.NewHandler(o).Handle(t.Context(), []job.Job{j})
+	check.Same(t, "registration", m.only(t).HeldBy, "the record")
 }
 
 func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {

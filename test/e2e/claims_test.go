@@ -49,6 +49,32 @@ func TestClaimIsListedWhereverItIs(t *testing.T) {
 	o.lists(id, "submitted", "")
 }
 
+// A certificate, a password or an address that is wrong stops every claim: that is no work for registration.
+func TestClaimThatTheHospitalsOwnAccessStoppedIsOperationsWork(t *testing.T) {
+	const id = "CLM-E2E-15-3"
+	o := atTheOffice(t)
+	claim := o.submits(id)
+	claim.submissionFails("HTTP 401 Unauthorized: credentials expired")
+	claim.notifies("operations")
+	task := claim.deadLetter("Task_CorrectData", "operations")
+	o.lists(id, "stopped", "operations")
+	o.hasAnEvent(id, "retry.permanent_error_detected.v4", `"with":"operations"`)
+	for command, want := range map[string]string{
+		"history": "PERMANENT_ERROR; left with operations", "claims": "stopped: operations", "report": "stopped: operations",
+	} {
+		arguments := []string{command}
+		if command == "history" {
+			arguments = append(arguments, id)
+		}
+		if code, said := o.says(arguments...); code != 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+			t.Errorf("%s: exit code %d, it does not say %q:\n%s", command, code, want, said)
+		}
+	}
+	task.complete(vars{"manualDecision": "RESUBMIT", "justification": "senha renovada"})
+	claim.submission().complete(nil)
+	claim.endsAt("EndEvent_ClaimSubmitted")
+}
+
 // An instance that is cancelled reports nothing more: a person ends its claim by a process of its own.
 func TestClaimOfACancelledInstanceIsEndedByAPerson(t *testing.T) {
 	const id = "CLM-E2E-15-2"

@@ -24,7 +24,6 @@ type task struct {
 	key       int64
 	instance  int64
 	element   string
-	headers   string
 	variables vars
 }
 
@@ -41,7 +40,7 @@ func (s *scene) take(jobType string) *task {
 			j := jobs[0]
 			return &task{
 				scene: s, key: j.Key, instance: j.ProcessInstanceKey, element: j.ElementId,
-				headers: j.CustomHeaders, variables: readVars(s.T, j.Variables),
+				variables: readVars(s.T, j.Variables),
 			}
 		}
 	}

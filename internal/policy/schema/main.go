@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"hospital.example/analyze-retry/internal/evidence"
+	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry"
 )
 
 func main() {
@@ -40,7 +41,7 @@ func generate() ([]byte, error) {
 	}
 	// A condition holds another one as its unless, which holds none.
 	var fields []reflect.StructField
-	for field := range reflect.TypeFor[evidence.Condition]().Fields() {
+	for field := range reflect.TypeFor[errtext.Condition]().Fields() {
 		if field.Type.Kind() == reflect.Slice {
 			field.Type = reflect.TypeFor[[]string]()
 		}
@@ -52,7 +53,7 @@ func generate() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	types[reflect.TypeFor[evidence.Condition]()] = &jsonschema.Schema{
+	types[reflect.TypeFor[errtext.Condition]()] = &jsonschema.Schema{
 		Type:       "object",
 		Properties: unless.Properties,
 	}
@@ -83,6 +84,9 @@ func complete(object *jsonschema.Schema) {
 	})
 	for name, property := range object.Properties {
 		property.Enum = append(property.Enum, words[name]...)
+		if name == "team" {
+			property.Pattern = retry.TeamForm.String()
+		}
 		for _, inner := range []*jsonschema.Schema{property, property.Items} {
 			if inner != nil && inner.Properties != nil {
 				complete(inner)
@@ -101,5 +105,5 @@ var words = map[string][]any{
 	"unknown":      {"UNKNOWN", "TRANSIENT", "PERMANENT"},
 	"onEmptyError": {"reject", "unknown"},
 	"class":        {"TRANSIENT", "PERMANENT"},
-	"in":           {evidence.InAnswer},
+	"in":           {errtext.InAnswer},
 }

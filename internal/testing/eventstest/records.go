@@ -26,12 +26,12 @@ func Samples() []audit.Record {
 		{
 			Kind: audit.KindExhausted, RetryCount: 5,
 			Message:   "claim CLM-001-1234567890: all 5 retries used, last error 503 (TRANSIENT); review the claim, then resubmit or abandon it",
-			Variables: `{"shouldRetry":false,"retryCount":5,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Transient error, all 5 retries used","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.503","matchedCode":"503","reason":"COUNT","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":0}}`,
+			Variables: `{"shouldRetry":false,"retryCount":5,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Transient error, all 5 retries used","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"transient.503","matchedCode":"503","reason":"COUNT","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","with":"billing","retriesLeft":0}}`,
 		},
 		{
 			Kind: audit.KindPermanent, RetryCount: 1,
-			Message:   "claim CLM-001-1234567890: INVALID_PATIENT_DATA does not pass by itself; correct the data, then resubmit or abandon the claim",
-			Variables: `{"shouldRetry":false,"retryCount":1,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Permanent error INVALID_PATIENT_DATA, no retry","errorClassification":"PERMANENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"permanent.INVALID_PATIENT_DATA","matchedCode":"INVALID_PATIENT_DATA","reason":"PERMANENT","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","retriesLeft":4}}`,
+			Message:   "claim CLM-001-1234567890: INVALID_PATIENT_DATA does not pass by itself; correct the cause, then resubmit or abandon the claim",
+			Variables: `{"shouldRetry":false,"retryCount":1,"maxRetries":5,"backoffMinutes":0,"nextRetryTime":null,"retryReason":"Permanent error INVALID_PATIENT_DATA, no retry","errorClassification":"PERMANENT","retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":"permanent.INVALID_PATIENT_DATA","matchedCode":"INVALID_PATIENT_DATA","reason":"PERMANENT","delayBeforeJitter":"PT0M","backoffDuration":"PT0M","with":"registration","retriesLeft":4}}`,
 		},
 		{
 			Kind:    audit.KindRejected,
@@ -54,9 +54,9 @@ func Samples() []audit.Record {
 		switch r.Kind {
 		case audit.KindRetry:
 		case audit.KindExhausted:
-			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [palavras]","with":"billing","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
+			r.Detail = detail(r.At, `"submissionError":"HTTP 503 - paciente [palavras]","firstFailureTime":"`+first.Format(time.RFC3339Nano)+`",`)
 		case audit.KindPermanent:
-			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [número longo]","with":"registration",`)
+			r.Detail = detail(r.At, `"submissionError":"INVALID_PATIENT_DATA: CPF [número longo]",`)
 		case audit.KindRejected:
 			r.Detail = detail(r.At, "")
 		case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned, audit.KindRedriven, audit.KindDecisionRefused:

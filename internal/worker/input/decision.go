@@ -45,8 +45,8 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 	if h.faults == nil {
 		h.misspelt()
 	}
-	d.OnExhausted = optional(h, contract.HeaderOnExhausted, ruleWith, sound(withWord.MatchString))
-	d.OnPermanent = optional(h, contract.HeaderOnPermanent, ruleWith, sound(withWord.MatchString))
+	d.OnExhausted = optional(h, contract.HeaderOnExhausted, ruleWith, sound(retry.TeamForm.MatchString))
+	d.OnPermanent = optional(h, contract.HeaderOnPermanent, ruleWith, sound(retry.TeamForm.MatchString))
 	d.Policy = chosen(h, r, known, fallback)
 	d.request(j)
 	if d.Invalid = append(h.faults, r.faults...); d.Invalid != nil {

@@ -78,8 +78,6 @@ var (
 	// control characters, invisible direction marks, breaks of lines, and bytes that are not UTF-8.
 	claimID = regexp.MustCompile(`^CLM-[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\x{FFFD}]*-[0-9]+$`)
 	word    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._:/-]*$`)
-	// withWord is what a header may name as the one with whom a claim is.
-	withWord = regexp.MustCompile(`^[a-z-]{1,30}$`)
 )
 
 func isClaimID(id string) bool { return len(id) <= maxID && claimID.MatchString(id) }

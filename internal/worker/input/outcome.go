@@ -64,14 +64,17 @@ func ReadOutcome(j *job.Job) Outcome {
 		id, err := uuid.Parse(s)
 		return id.String(), err == nil
 	})
-	wait := optional(r, contract.RedriveWait, ruleRedriveWait, parseWait)
+	wait := optional(r, contract.RedriveWait, ruleRedriveWait, func(s string) (retry.ISODuration, bool) {
+		d, err := retry.ParseDuration(s)
+		return retry.ISODuration(d), err == nil && d >= 0
+	})
 	switch {
 	case o.Kind == audit.KindRedriven:
 		o.RedriveID, o.RedriveWait = id, wait
 		o.readOrder(r)
 	case o.Kind == audit.KindDecisionRefused:
 		o.readReason(r)
-		o.DecisionProblem = typed(r, contract.DecisionProblem, contract.MaxDecisionProblem, redact.Stored)
+		o.DecisionProblem = typed(r, contract.DecisionProblem, contract.MaxDecisionProblem, redact.Text)
 	case o.Kind != audit.KindSubmitted: // what is left of an earlier order is no reason of the insurer's
 		o.RedriveID = id
 		o.readReason(r)
@@ -95,7 +98,7 @@ func (o *Outcome) readOrder(r *reader) {
 // variables of these names for something else, or a text as long as a form takes: none of that may hold a
 // claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
-	o.Justification = typed(r, contract.Justification, contract.MaxJustification, redact.Stored)
+	o.Justification = typed(r, contract.Justification, contract.MaxJustification, redact.Text)
 	o.DecidedBy = typed(r, contract.DecidedBy, contract.MaxDecidedBy, strings.Clone)
 }
 

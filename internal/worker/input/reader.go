@@ -155,7 +155,7 @@ func (r *reader) shown(name string) text.Message {
 	case v.Type == gjson.String && short:
 		return text.Messagef("the text %q", plain)
 	case v.Type == gjson.String:
-		return text.Messagef("the text %q", text.Shorten(redact.Stored(plain), maxShown))
+		return text.Messagef("the text %q", text.Redacted(text.Shorten(redact.Text(plain), maxShown)))
 	case v.IsObject():
 		return text.Messagef("an object")
 	case v.IsArray():

@@ -50,7 +50,7 @@ func TestAValueIsShownWithoutPersonalData(t *testing.T) {
 	for value, want := range map[string]string{
 		`null`: "missing", `""`: "blank", `"\u200b\u0000 \u00a0\ufeff\u3164"`: "blank", `{"cpf":1}`: "an object", `["a"]`: "a list", `true`: "true",
 		`-2.5`: "-2.5", `"3"`: `the text "3"`, `"2.50"`: `the text "2.50"`, `33445566`: "a number of 8 characters", `12345`: "a number of 5 characters",
-		`"12345"`: `the text "[número]"`, `"João 123.456.789-09"`: `the text "[palavra] [número longo]"`, `"submitted"`: `the text "submitted"`, `"Ana"`: `the text "[palavra]"`,
+		`"12345"`: `the text "[number]"`, `"João 123.456.789-09"`: `the text "[word] [long number]"`, `"submitted"`: `the text "submitted"`, `"Ana"`: `the text "[word]"`,
 		`"` + strings.Repeat("não ", 20_000) + `"`: `the text "` + strings.Repeat("não ", 14) + `n..."`,
 	} {
 		check.Same(t, want, read("variables", `{"a":`+value+`}`).shown("a").String(), "shown of %.60s", value)

@@ -1,0 +1,103 @@
+package errtext
+
+import (
+	"slices"
+	"strings"
+)
+
+// Evidence is a piece of evidence in the words of the tables: none of it is a piece of the text.
+type Evidence struct {
+	// Found is what was found: `glosa 1011, IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE`, `"fora do ar"
+	// (away)`.
+	Found string `json:"found"`
+	// SaidOf is what it is said of, in the words of the table nouns; empty where that is not known or decides
+	// nothing.
+	SaidOf string `json:"saidOf,omitempty"`
+	// PassedOver is why it does not count; empty where it counts.
+	PassedOver string `json:"passedOver,omitempty"`
+}
+
+// Evidence returns what stands in the text of the kinds that are asked for, each piece once, and what was
+// passed over.
+func (t *Text) Evidence(asked func(Kind) bool) []Evidence {
+	all := []Evidence{}
+	for i := range t.Pieces {
+		p := &t.Pieces[i]
+		if !asked(p.row.Kind) {
+			continue
+		}
+		e := Evidence{Found: p.words()}
+		if p.subject != nil {
+			e.SaidOf = p.subject.row.Term
+		}
+		switch {
+		case p.Counts:
+		case p.weight > nothing:
+			e.PassedOver = "weighs no more than what passes by itself"
+			if p.why != "" {
+				e.PassedOver += ": " + p.why
+			}
+		default:
+			e.PassedOver = p.why
+		}
+		if !t.isPart(i) && !slices.Contains(all, e) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// isPart reports whether a phrase is a part of another one with the same sign, or stands there again.
+func (t *Text) isPart(i int) bool {
+	p := &t.Pieces[i]
+	return slices.ContainsFunc(t.Pieces, func(q Piece) bool {
+		return q.row.Kind == p.row.Kind && q.row.Code == "" && q.sign == p.sign && q.Counts == p.Counts &&
+			q.first <= p.first && q.last >= p.last && q.last-q.first > p.last-p.first
+	})
+}
+
+var kindNames = [noun]string{
+	Glosa:     "glosa ",
+	HTTP:      "HTTP ",
+	SMTP:      "SMTP ",
+	Enhanced:  "SMTP ",
+	SOAPFault: "SOAP fault ",
+	Exception: "exception ",
+}
+
+func (p *Piece) words() string {
+	f := p.found()
+	if p.row.Kind == Term {
+		return `"` + f.Code + `" (` + p.row.Sign + ")"
+	}
+	words := kindNames[p.row.Kind] + f.Code
+	if f.Means != "" {
+		words += ", " + f.Means
+	}
+	if p.answer != nil {
+		words += ", in the insurer's answer"
+	}
+	return words
+}
+
+// found returns what a piece is, in the words of its table.
+func (p *Piece) found() Found {
+	switch r := p.row; {
+	case r.Code != "":
+		return Found{Code: r.Code, Means: r.Term}
+	case r.Kind == Exception:
+		return Found{Code: strings.Join(nameParts(r.Term), ".")}
+	default:
+		return Found{Code: r.Term}
+	}
+}
+
+// Meaning returns a code of a table with its term, such as "HTTP 503, Service Unavailable"; the code alone
+// where the table has none.
+func Meaning(table, code string) string {
+	r := TableOf(table).row(code)
+	if r == nil {
+		return code
+	}
+	return kindNames[r.Kind] + code + ", " + r.Term
+}

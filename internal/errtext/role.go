@@ -1,0 +1,60 @@
+package errtext
+
+import "strings"
+
+// role is what a word does next to a number, as a name, or between two others; see the table roles.
+type role uint64
+
+const (
+	roleHTTP role = 1 << iota
+	roleStatus
+	roleCode
+	roleError
+	roleResponse
+	roleReturned
+	roleFill // says nothing: de, an, xsi
+	roleGlosa
+	roleMotive
+	roleTISS
+	roleTable
+	roleValue
+	roleMessage
+	roleFailure
+	roleBusiness
+	roleDescription
+	roleSMTP
+	roleEnhanced
+	roleFaultWord
+	rolePrefix
+	roleFaultCode
+	roleCodeKey
+	roleTextKey
+	roleMessageKey
+	roleKind   // Client Error, Server Error
+	roleUnit   // seconds, bytes
+	roleStop   // names nothing
+	roleWhen   // announces a time
+	roleWithin // announces a time from now on
+	roleOf     // joins a noun to the one before it: de, do, of
+	roleIn     // no, na, pelo
+	roleApart  // stands between two names, not in one: e, que, com
+	roleOr
+	roleField // elemento, campo
+	roleFile  // java, cs: what a program's file ends with
+
+	// roleIdle are roles that say nothing about a number.
+	roleIdle = roleUnit | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart | roleOr |
+		roleField | roleFile
+	// roleNamed are those of names for a number.
+	roleNamed = roleHTTP | roleStatus | roleCode | roleError
+	// roleAnswer are those of the last parts of names for what an insurer answers.
+	roleAnswer = roleGlosa | roleError | roleBusiness | roleCodeKey | roleTextKey | roleMessageKey |
+		roleFaultCode
+)
+
+// roleNames are the names of the roles in the table, in their order.
+var roleNames = strings.Fields(`
+	http status code error response returned fill glosa motive tiss table value message failure business
+	description smtp enhanced faultWord prefix faultCode codeKey textKey messageKey kind unit stop
+	when within of in apart or field file
+`)

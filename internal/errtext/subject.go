@@ -1,0 +1,191 @@
+package errtext
+
+import (
+	"slices"
+	"strings"
+)
+
+// The roles of nouns: what something is said of.
+const (
+	ofSystem      = "system"      // an insurer's or a program's: system, service, connection, session, lock
+	ofProcess     = "process"     // what systems do: query, load, transmission
+	ofMaybe       = "maybe"       // a service, a network, a session: of a system, but for a plan's
+	ofScope       = "scope"       // a plan, a contract, a list of procedures
+	ofClaim       = "claim"       // patient, card, plan, guide, procedure, material, deadline
+	ofMessage     = "message"     // what was sent: file, element, field, lot
+	ofOwn         = "own"         // the hospital's access: login, version, hash, address
+	ofCertificate = "certificate" // the hospital's certificate
+	ofPassword    = "password"    // senha: of an authorisation, or of a login
+	ofContact     = "contact"     // how people reach people: telephone, e-mail
+	ofUnknown     = "unknown"     // something is named that no table knows
+)
+
+// subject returns what a piece is said of; empty where nothing is named.
+//
+// A passing condition is said of a noun in it, of one that "de" joins to it from behind ("indisponibilidade
+// do portal"), or of those in front of it, of which a system goes before those that "de" joins to it
+// ("serviço de verificação de guias fora do ar"). A refusal is said of the nearest noun, but of a login or a
+// certificate that this one belongs to. Where its own clause names nothing, the clause before it says of
+// what.
+func (t *Text) subject(p *Piece) (role string, n *span) {
+	passes := p.row.Class == transient
+	if passes {
+		if n = t.inside(p); n == nil {
+			n = t.nounBehind(p, roleOf)
+		}
+		if n != nil {
+			return t.roleOf(p, n), n
+		}
+	}
+	clause := t.Tokens[p.first].clause
+	if role, n = t.inFront(p, clause); n == nil {
+		if n = t.nounBehind(p, roleOf|roleIn); n != nil {
+			return t.roleOf(p, n), n
+		}
+		if t.namesUnknown(p.first) {
+			return ofUnknown, nil
+		}
+		role, n = t.inFront(p, clause-1)
+	}
+	return role, n
+}
+
+// inside returns a noun in a phrase, a system's if there is one.
+func (t *Text) inside(p *Piece) (n *span) {
+	if p.row.Kind != Term {
+		return nil
+	}
+	for i := range t.nouns {
+		m := &t.nouns[i]
+		overlaps := m.first <= p.last && m.last >= p.first && (p.last > p.first || m.last > m.first)
+		if overlaps && (n == nil || t.roleOf(p, n) != ofSystem) {
+			n = m
+		}
+	}
+	return n
+}
+
+// inFront returns the noun of a clause in front of a piece, in the same sentence.
+func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
+	passes := p.row.Class == transient
+	for i := len(t.nouns) - 1; i >= 0; i-- {
+		m := &t.nouns[i]
+		k := &t.Tokens[m.first]
+		if k.clause != clause || m.last >= p.first || k.sentence != t.Tokens[p.first].sentence {
+			continue
+		}
+		if n == nil {
+			role, n = t.roleOf(p, m), m
+			continue
+		}
+		if !t.isLinked(m, n) {
+			break
+		}
+		switch is := t.roleOf(p, m); {
+		case is == ofContact, !passes && t.isOwn(m),
+			passes && (is == ofSystem || is == ofProcess) && role != ofContact:
+			role, n = is, m
+		}
+	}
+	if role == ofPassword {
+		role = ofClaim
+	}
+	return role, n
+}
+
+// roleOf returns the role of a noun. A service, a network or a session is what a claim is about if a plan or
+// the like stands behind: "serviço indisponível neste plano".
+func (t *Text) roleOf(p *Piece, n *span) string {
+	if n.row.Sign != ofMaybe {
+		return n.row.Sign
+	}
+	const nearby = 5 // tokens
+	for i := range t.nouns {
+		m := &t.nouns[i]
+		if m.row.Sign == ofScope && m.first > p.first && m.first <= p.last+nearby &&
+			t.Tokens[m.first].clause == t.Tokens[p.last].clause {
+			return ofClaim
+		}
+	}
+	return ofSystem
+}
+
+// behind_ returns the noun that a preposition joins to a piece from behind.
+func (t *Text) nounBehind(p *Piece, prepositions role) *span {
+	next := p.last + 1
+	if int(next) >= len(t.Tokens) || t.Tokens[next].gap > near || t.Tokens[next].roles&prepositions == 0 {
+		return nil
+	}
+	for i := range t.nouns {
+		n := &t.nouns[i]
+		if n.first >= next && n.first <= next+2 && t.Tokens[n.first].clause == t.Tokens[p.last].clause {
+			return n
+		}
+	}
+	return nil
+}
+
+// isOwn reports whether a noun names the hospital's own access or certificate.
+func (t *Text) isOwn(n *span) bool { return n.row.Sign == ofOwn || n.row.Sign == ofCertificate }
+
+// namesUnknown reports whether a word in front of a token, in its clause, may name something that is no known
+// noun.
+func (t *Text) namesUnknown(i int32) bool {
+	const nearby, short = 4, 2
+	for k := i - 1; k >= max(0, i-nearby) && t.Tokens[k].clause == t.Tokens[i].clause; k-- {
+		has := func(s span) bool { return s.first <= k && s.last >= k }
+		saysNothing := t.Tokens[k].IsNumber || t.Tokens[k].End-t.Tokens[k].Start <= short ||
+			t.Tokens[k].roles&roleStop != 0 || slices.ContainsFunc(t.marks, has) ||
+			slices.ContainsFunc(t.Pieces, func(p Piece) bool { return has(p.span) })
+		if !saysNothing {
+			return true
+		}
+	}
+	return false
+}
+
+// isLinked reports whether a noun and one behind it are one name: "serviço de verificação de guias".
+func (t *Text) isLinked(n, next *span) bool {
+	const nearby = 5 // tokens
+	if next.first-n.last > nearby {
+		return false
+	}
+	for i := n.last + 1; i < next.first; i++ {
+		if t.Tokens[i].roles&roleApart != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// marked reports whether a mark of a sign stands in a piece's clause, before it or also behind it.
+func (t *Text) marked(p *Piece, sign string, alsoBehind bool) bool {
+	first, last := &t.Tokens[p.first], &t.Tokens[p.last]
+	return slices.ContainsFunc(t.marks, func(m span) bool {
+		k := &t.Tokens[m.first]
+		if sign == "ended" && m.first > 0 {
+			switch strings.ToLower(t.word(int(m.first) - 1)) {
+			case "não", "nao", "até", "ate", "quando", "que", "será", "sera": // não terminou
+				return false
+			}
+		}
+		return m.row.Sign == sign && k.sentence == first.sentence &&
+			(k.clause == first.clause || k.clause == last.clause) && (alsoBehind || m.first <= p.first)
+	})
+}
+
+// markedNear reports whether a mark of a sign stands at most so many tokens before a piece, in its sentence.
+func (t *Text) markedNear(p *Piece, sign string, within int32) bool {
+	return slices.ContainsFunc(t.marks, func(m span) bool {
+		isBefore := m.last < p.first || sign == "after" && m.first <= p.first
+		return m.row.Sign == sign && isBefore && p.first-m.last <= within &&
+			t.Tokens[m.first].sentence == t.Tokens[p.first].sentence
+	})
+}
+
+// inSentence reports whether a mark of a sign stands in a piece's sentence.
+func (t *Text) inSentence(p *Piece, sign string) bool {
+	return slices.ContainsFunc(t.marks, func(m span) bool {
+		return m.row.Sign == sign && t.Tokens[m.first].sentence == t.Tokens[p.first].sentence
+	})
+}

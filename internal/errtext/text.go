@@ -1,0 +1,191 @@
+package errtext
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Text is an error text with what stands in it, made by [Read]. It is not safe for concurrent use.
+type Text struct {
+	// Source is the normalised text; see [Normalise].
+	Source string
+	// Pieces is the evidence, in the order of the text.
+	Pieces []Piece
+	// Tokens are the words and numbers of the text.
+	Tokens []Token
+
+	known      *knowledge
+	stems      []int32 // of the tokens
+	begun      []begun
+	nouns      []span
+	marks      []span
+	reasons    []span // of statuses
+	answers    []answer
+	hasNumbers bool
+	beyond     Piece // see [Text.add]
+	// upper is Source in upper case, once it was asked for.
+	upper string
+}
+
+// span is a phrase in a text, from its first token to its last.
+type span struct {
+	first, last int32
+	row         *Row
+}
+
+// Piece is a piece of evidence.
+type Piece struct {
+	span
+	// Start and End are its place in the text, in bytes.
+	Start, End int32
+	// Counts: it weighs enough to decide.
+	Counts bool
+	// sign is that of its row, or own where it is said of the hospital's own access.
+	sign sign
+	// answer is the insurer's structured answer that it stands in, nil for none.
+	answer *answer
+	// unsure: a status behind a word that says little. ownTerm: a code of Tabela 38 beside words of its term.
+	unsure, ownTerm bool
+	// weight is what it counts, why is why it counts no more; subject is what it is said of.
+	weight  weight
+	why     string
+	subject *span
+}
+
+var texts = sync.Pool{New: func() any { return &Text{known: known()} }}
+
+// Read reads a text, finds the evidence in it and weighs it. The Text is the caller's until it calls
+// [Text.Free].
+func Read(text string) *Text {
+	t := Words(text)
+	if len(t.Pieces) > 0 {
+		slices.SortStableFunc(t.Pieces, func(a, b Piece) int { return cmp.Compare(a.Start, b.Start) })
+		t.dropParts()
+		t.inAnswers()
+		t.divide()
+		t.weigh()
+	}
+	return t
+}
+
+// Words reads a text and finds the evidence in it, but does not weigh it: its words and numbers, and which
+// are known.
+func Words(text string) *Text {
+	t := texts.Get().(*Text)
+	t.Source = Normalise(text)
+	t.cut()
+	for _, b := range t.begun {
+		t.walk(b.node, int(b.token), int(b.token))
+	}
+	for i := range t.Tokens {
+		if does := t.Tokens[i].roles; does&(roleFaultWord|roleAnswer) != 0 {
+			t.fault(i)
+			t.structure(i)
+		}
+	}
+	if t.hasNumbers {
+		for i := range t.Tokens {
+			if t.Tokens[i].IsNumber {
+				t.number(i)
+			}
+		}
+	}
+	return t
+}
+
+// Free gives the text's memory back. Neither it nor its Pieces may be used afterwards.
+func (t *Text) Free() {
+	*t = Text{
+		known:   t.known,
+		Pieces:  t.Pieces[:0],
+		Tokens:  t.Tokens[:0],
+		stems:   t.stems[:0],
+		begun:   t.begun[:0],
+		nouns:   t.nouns[:0],
+		marks:   t.marks[:0],
+		reasons: t.reasons[:0],
+		answers: t.answers[:0],
+	}
+	texts.Put(t)
+}
+
+// What a text says stands in its first pieces; a page of signs must not take long.
+const (
+	maxPieces = 128
+	maxSpans  = 256 // nouns, and marks
+)
+
+// found adds what a phrase stands for.
+func (t *Text) found(r *Row, first, last int) {
+	s := span{int32(first), int32(last), r}
+	switch {
+	case r.Kind == noun && len(t.nouns) < maxSpans:
+		t.nouns = append(t.nouns, s)
+	case r.Kind == mark && len(t.marks) < maxSpans:
+		t.marks = append(t.marks, s)
+	case r.Kind == HTTP && len(t.reasons) < maxSpans:
+		t.reasons = append(t.reasons, s)
+	case r.Kind < noun && r.Kind != HTTP:
+		t.add(r, first, last)
+	}
+}
+
+// add adds a piece, and returns it; what is beyond the limit is not kept.
+func (t *Text) add(r *Row, first, last int) *Piece {
+	p := Piece{
+		span:  span{int32(first), int32(last), r},
+		Start: t.Tokens[first].Start,
+		End:   t.Tokens[last].End,
+		sign:  r.sign,
+	}
+	// Between the words of a term may stand a name. The vocabulary has what is to be kept of it.
+	if isTerm := r.Kind == Term || r.Kind == Glosa && last > first; !isTerm {
+		for i := first; i <= last; i++ {
+			t.Tokens[i].IsKept = true
+		}
+	}
+	if len(t.Pieces) >= maxPieces {
+		t.beyond = p
+		return &t.beyond
+	}
+	t.Pieces = append(t.Pieces, p)
+	return &t.Pieces[len(t.Pieces)-1]
+}
+
+// dropParts removes pieces that are a part of another one: of the whole term of a glosa, of a phrase that
+// says something else ("index out of range"), and signs of a passing condition in a sentence that asks for
+// other data ("corrija e tente novamente").
+func (t *Text) dropParts() {
+	var wholes, asking []span
+	for i := range t.Pieces {
+		switch p := &t.Pieces[i]; {
+		case p.sign == correct:
+			asking = append(asking, p.span)
+		case p.sign == whole, p.row.Kind == Glosa && p.last > p.first:
+			wholes = append(wholes, p.span)
+		}
+	}
+	if wholes == nil && asking == nil {
+		return
+	}
+	within := func(p *Piece, spans []span) bool {
+		return slices.ContainsFunc(spans, func(s span) bool { return s.first <= p.first && p.last <= s.last })
+	}
+	t.Pieces = slices.DeleteFunc(t.Pieces, func(p Piece) bool {
+		isPhrase := (p.row.Kind == Term || p.row.Kind == Exception) && p.sign != correct && p.sign != whole
+		return isPhrase && (within(&p, wholes) || p.row.Class == transient && within(&p, asking))
+	})
+}
+
+// Row returns the piece's row.
+func (p *Piece) Row() *Row { return p.row }
+
+// Upper returns the text in upper case.
+func (t *Text) Upper() string {
+	if t.upper == "" {
+		t.upper = strings.ToUpper(t.Source)
+	}
+	return t.upper
+}

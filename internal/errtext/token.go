@@ -1,0 +1,240 @@
+package errtext
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Token is a word or a number of a text. A word in camel case is one token for each of its parts.
+type Token struct {
+	// Start and End are its place in the text, in bytes.
+	Start, End int32
+	// IsNumber: it is made of digits. IsJoined: nothing stands between it and the one before.
+	IsNumber, IsJoined bool
+	// IsKept: it is a word of the vocabulary, or a number that is evidence or a measure. IsName: people are
+	// called that, too.
+	IsKept, IsName bool
+	// word is the id of a word that phrases have, 0 for others; stems are those that it begins with, a part
+	// of the text's list.
+	word      int32
+	stems     int32
+	stemCount int8
+	gap       gap
+	place     place
+	roles     role
+	// clause and sentence are the numbers of those that it stands in.
+	clause, sentence int16
+}
+
+// gap is what stands between a token and the one before.
+type gap uint8
+
+const (
+	joined      gap = iota // nothing, as in SocketTimeout and HTTP2
+	near                   // a blank, an underscore, a dash, or another sign alone
+	apart                  // a comma, a colon, parentheses, a dash between blanks
+	sentenceEnd            // an end of a sentence, a line or an element
+)
+
+// The kinds of bytes. Those of letters are above digit.
+const (
+	other uint8 = iota
+	digit
+	lower
+	upper
+)
+
+// kinds are the kinds of bytes, folded are letters of ASCII in lower case, and distances are how far apart a
+// sign sets two tokens.
+var kinds, folded, distances = characters()
+
+func characters() (kinds, folded [256]byte, distances [256]gap) {
+	for c := range 256 {
+		folded[c], distances[c] = byte(c), near
+		switch {
+		case c >= '0' && c <= '9':
+			kinds[c] = digit
+		case c >= 'a' && c <= 'z':
+			kinds[c] = lower
+		case c >= 'A' && c <= 'Z':
+			kinds[c], folded[c] = upper, byte(c+'a'-'A')
+		}
+	}
+	for _, c := range ",:()[]{}|" {
+		distances[c] = apart
+	}
+	for _, c := range "!?;\n\r<>" {
+		distances[c] = sentenceEnd
+	}
+	return kinds, folded, distances
+}
+
+// latin are the letters from U+00C0 on without their accents; a blank is no letter.
+const latin = "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
+
+// noLetter is a letter that no known word has.
+const noLetter = 0x7F
+
+// plainLetter returns the letter of ASCII that a character beyond it stands for; 0 is a sign.
+func plainLetter(r rune) byte {
+	switch {
+	case r >= 0xC0 && r <= 0xFF:
+		if c := latin[r-0xC0]; c != ' ' {
+			return c
+		}
+	case r == utf8.RuneError, r > 0xFF && r < 0x2000, r > 0x3000 && r < 0xE000:
+		return noLetter
+	}
+	return 0
+}
+
+// cut cuts the text into tokens and looks each of them up.
+func (t *Text) cut() {
+	between := sentenceEnd
+	var w letters
+	for at := 0; at < len(t.Source); {
+		k := Token{Start: int32(at), gap: between, IsNumber: kinds[t.Source[at]] == digit}
+		at = t.token(&k, &w)
+		if at == int(k.Start) { // a sign
+			size := 1
+			if t.Source[at] >= utf8.RuneSelf {
+				_, size = utf8.DecodeRuneInString(t.Source[at:])
+			}
+			between = max(between, t.separator(at))
+			at += size
+			continue
+		}
+		k.End, k.IsJoined, between = int32(at), k.gap == joined, joined
+		t.hasNumbers = t.hasNumbers || k.IsNumber
+		t.lookUp(&k, &w)
+		t.Tokens = append(t.Tokens, k)
+	}
+}
+
+// token reads the letters of a token and returns where it ends.
+func (t *Text) token(k *Token, w *letters) int {
+	text, last, capitals := t.Source, other, 0
+	w.n = 0
+	for at := int(k.Start); ; {
+		if at == len(text) {
+			return at
+		}
+		c := text[at]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[at:])
+			letter := plainLetter(r)
+			if letter == 0 || k.IsNumber {
+				return at
+			}
+			w.add(letter)
+			at += size
+			continue
+		}
+		switch kind := kinds[c]; {
+		case kind == other, (kind == digit) != k.IsNumber, kind == upper && last == lower:
+			return at
+		case kind == lower && last == upper && capitals > 1: // HTTP, Error: the last capital begins a word
+			w.n--
+			return at - 1
+		case kind == upper:
+			capitals++
+			last = kind
+		default:
+			last = kind
+		}
+		w.add(folded[c])
+		at++
+	}
+}
+
+// separator returns how far a sign sets two tokens apart.
+func (t *Text) separator(at int) gap {
+	text := t.Source
+	switch c := text[at]; {
+	case c == '.':
+		if at == 0 || at+1 == len(text) || !isWord(text[at-1]) || !isWord(text[at+1]) {
+			return sentenceEnd
+		}
+	case c == '-':
+		if at > 0 && text[at-1] == ' ' {
+			return apart
+		}
+	case c >= utf8.RuneSelf:
+		if r, _ := utf8.DecodeRuneInString(text[at:]); strings.ContainsRune("–—•", r) {
+			return apart
+		}
+	}
+	return distances[text[at]]
+}
+
+// isWord reports whether a byte belongs to a word or a number.
+func isWord(c byte) bool { return kinds[c] != other || c >= utf8.RuneSelf }
+
+// letters is a word as a number made of its letters without case and accents. of has that of each of its
+// beginnings, by their length.
+type letters struct {
+	n  int
+	of [maxWord + 1]uint64
+}
+
+// spread is 2^64 by the golden ratio.
+const spread = 0x9E3779B97F4A7C15
+
+// maxWord is how many letters of a word are looked at.
+const maxWord = 40
+
+func (w *letters) add(c byte) {
+	if w.n < maxWord {
+		w.of[w.n+1] = w.of[w.n]*spread + uint64(c)
+		w.n++
+	}
+}
+
+func (w *letters) hash() uint64 { return w.of[w.n] }
+
+// hashOf returns the number of a word.
+func hashOf(word string) (hash uint64) {
+	for i := range len(word) {
+		c := word[i]
+		if c >= utf8.RuneSelf || i == maxWord {
+			of := lettersOf(word)
+			return of.hash()
+		}
+		if kinds[c] != other {
+			hash = hash*spread + uint64(folded[c])
+		}
+	}
+	return hash
+}
+
+// lettersOf folds a word, of which signs are left out.
+func lettersOf(text string) (w letters) {
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf && kinds[r] != other:
+			w.add(folded[r])
+		case r >= utf8.RuneSelf:
+			if c := plainLetter(r); c != 0 {
+				w.add(c)
+			}
+		}
+	}
+	return w
+}
+
+func (t *Text) word(i int) string { return t.Source[t.Tokens[i].Start:t.Tokens[i].End] }
+
+// between returns the text between two tokens.
+func (t *Text) between(i, next int) string { return t.Source[t.Tokens[i].End:t.Tokens[next].Start] }
+
+func (t *Text) before(i int) string { return t.Source[:t.Tokens[i].Start] }
+
+func (t *Text) behind(i int) string { return t.Source[t.Tokens[i].End:] }
+
+// roleAt returns what a token does; nothing where there is none.
+func (t *Text) roleAt(i int) role {
+	if i < 0 || i >= len(t.Tokens) {
+		return 0
+	}
+	return t.Tokens[i].roles
+}
