@@ -1,6 +1,7 @@
 package modellint
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -50,13 +51,9 @@ func (l *linter) analysisOf(n *node) *analysis {
 		a.results = backoffResults
 	}
 	for _, t := range a.types {
-		name, known := l.options.JobTypes[t]
-		if _, there := l.options.Policies.Get(name); !known || !there {
-			name = l.options.Policies.Names()[0] // only the headers are looked at
-			known = slices.ContainsFunc(n.headers, func(h header) bool { return h.key == contract.HeaderPolicy })
-		}
+		name := cmp.Or(l.options.JobTypes[t], standardTypes[contract.JobType])
 		d := input.ReadDecision(probe(t, n.headers), l.options.Policies, name)
-		if a.faults = d.Invalid; a.faults == nil && known {
+		if a.faults = d.Invalid; a.faults == nil {
 			a.policies = append(a.policies, d.Policy)
 		}
 	}

@@ -1,7 +1,6 @@
 package modellint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,25 +19,11 @@ func (l *linter) errorsCaught(n *node) {
 	if len(loose) == 0 || l.passesOn(n.process, loose) {
 		return
 	}
-	thrown := "the worker throws " + enumerated(loose)
+	thrower := "the worker"
 	if l.tasks[n] == nil {
-		thrown = "the process " + n.calls + " ends with " + enumerated(loose)
+		thrower = "the process " + n.calls
 	}
-	var fixes []string
-	for _, code := range loose {
-		fixes = append(fixes, boundary(n, code, same(results(l.tasks[n]))))
-	}
-	f := text.Finding{
-		What: thrown + ", which nothing catches",
-		Effect: "The claim stops as an incident of this task (UNHANDLED_ERROR_EVENT). " +
-			"No person gets it.",
-		Advice: "Attach an error event for each code and let it lead to a person's task. (The error itself belongs next to the process.)",
-		Fix:    strings.Join(fixes, "\n\n"),
-	}
-	if len(l.callers[n.process.id]) == 0 {
-		f.Advice += " If another process calls this one and catches the errors, pass its file too."
-	}
-	l.add(n, text.Error, ruleErrorNotCaught, f)
+	l.add(n, "error-not-caught", enumerated(loose), thrower)
 }
 
 // passesOn reports whether a process leaves errors to the processes that call it: if one of the files does, or if it throws such
@@ -79,73 +64,34 @@ func (l *linter) errorVariables(n *node) {
 	}
 }
 
-// errorEvent checks one event that catches an error with these variables.
+// errorEvent checks one event that catches an error with these variables: those that are read must be mapped, and for a person
+// the reason.
 func (l *linter) errorEvent(event *node, variables []string) {
-	var missing, read []string
+	var missing, lost []string
 	for _, v := range variables {
 		if _, is := event.output(v); is {
 			continue
 		}
 		missing = append(missing, v)
 		if l.readAfter(event, v) {
-			read = append(read, v)
+			lost = append(lost, v)
 		}
 	}
-	f := text.Finding{
-		Advice: "Map the variables at this event:",
-		Fix:    outputs(same(missing)...),
+	severity := text.Error
+	onlyFlag := slices.Equal(missing, []string{shouldRetry})
+	if len(lost) == 0 && (onlyFlag || slices.Contains(missing, "retryReason")) && l.reachesPerson(event) {
+		lost = missing
+		if len(missing) < len(variables) {
+			severity = text.Warning
+		}
 	}
-	if at := slices.Index(read, shouldRetry); at >= 0 {
-		read = slices.Delete(read, at, at+1)
-		stale := f
-		stale.What = "shouldRetry is read after the error, but this event does not map it"
-		stale.Effect = "It is still true, from the analysis before: a gateway sends the claim again although the retries are over."
-		stale.Fix = outputs(same([]string{shouldRetry})...)
-		l.add(event, text.Error, ruleStale, stale)
-	}
-	person := l.reachesPerson(event)
 	switch {
-	case len(read) > 0:
-		f.What = fmt.Sprintf("%s %s read after the error, but this event does not map %s", enumerated(read), isAre(read), itThem(read))
-		f.Effect = "What reads it gets " + before(event) + ". Zeebe keeps an error's variables in the event that catches it."
-		l.add(event, text.Error, ruleErrorVariables, f)
-	case len(missing) == len(variables) && person != nil:
-		f.What = "the event maps none of the error's variables"
-		f.Effect = fmt.Sprintf("%s shows %s, and not why the claim stopped. Zeebe keeps an error's variables in the event that catches it.", quoted(person), before(event))
-		l.add(event, text.Error, ruleErrorVariables, f)
-	case person != nil && slices.Contains(missing, shouldRetry) && len(missing)*3 <= len(variables): // the others are meant to be there
-		f.What = "the event maps the other variables of the error, but not shouldRetry"
-		f.Effect = fmt.Sprintf("It stays true, from the analysis before, and so %s shows it.", quoted(person))
-		f.Fix = outputs(same([]string{shouldRetry})...)
-		l.add(event, text.Warning, ruleStale, f)
-	case person != nil && slices.Contains(missing, "retryReason"):
-		why := slices.DeleteFunc([]string{"retryReason", contract.OriginalError}, func(v string) bool { return !slices.Contains(missing, v) })
-		f.What = "the event does not map " + enumerated(why)
-		f.Effect = fmt.Sprintf("%s shows %s of the analysis before, or none, and not why the claim stopped.", quoted(person), enumerated(why))
-		l.add(event, text.Warning, ruleErrorVariables, f)
+	case len(lost) == 0:
+	case len(lost) == 1 && lost[0] == shouldRetry:
+		l.add(event, "stale-flag").Severity = severity
+	default:
+		l.add(event, "error-variables", enumerated(lost)).Severity = severity
 	}
-}
-
-// before returns what the process holds in place of an error's variables.
-func before(event *node) string {
-	if event.host != nil && event.host.kind == "callActivity" {
-		return "nothing, or the values of a round before"
-	}
-	return "the values of the analysis before, such as shouldRetry = true"
-}
-
-func isAre(list []string) string {
-	if len(list) == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-func itThem(list []string) string {
-	if len(list) == 1 {
-		return "it"
-	}
-	return "them"
 }
 
 // readAfter reports whether something reads a variable after an event, before it is written again.
@@ -161,19 +107,16 @@ func (l *linter) readAfter(event *node, variable string) (is bool) {
 	return is
 }
 
-// reachesPerson returns the first task after an event that shows variables to a person or takes them to another system, nil for
-// none.
-func (l *linter) reachesPerson(event *node) (found *node) {
+// reachesPerson reports whether after an event a task shows variables to a person, or takes them to another system.
+func (l *linter) reachesPerson(event *node) (does bool) {
 	walk(event.after(), func(n *node) bool {
-		if l.tasks[n] != nil || l.analyses(n) || found != nil {
+		if l.tasks[n] != nil || l.analyses(n) {
 			return false
 		}
-		if n.kind == "userTask" || n.kind == "sendTask" {
-			found = n
-		}
-		return found == nil
+		does = does || n.kind == "userTask" || n.kind == "sendTask"
+		return !does
 	})
-	return found
+	return does
 }
 
 // failures returns the events that catch the error of a submission and lead to an analysis, each with that analysis. On the way
@@ -223,15 +166,10 @@ func (l *linter) submissionError(event, task *node) {
 	if sets(event) || path(event.after(), task, stops) == nil || raised(event) {
 		return
 	}
-	severity, effect := text.Error, "The analysis gets no error text: an incident (\"submissionError is missing\"), or from the second failure on the text of another failure."
+	f := l.add(event, "submission-error", quoted(task))
 	if a := l.tasks[task]; len(a.policies) > 0 && a.policies[0].AcceptEmptyError {
-		severity, effect = text.Warning, "The analysis gets no error text, or that of another failure. The policy "+a.policies[0].Name+" takes a missing text as an unknown error."
+		f.Severity = text.Warning
 	}
-	l.add(event, severity, ruleSubmissionError, text.Finding{
-		What:   fmt.Sprintf("the event catches the error that %s analyzes, but does not map submissionError", quoted(task)),
-		Effect: effect,
-		Fix:    outputs(same([]string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter})...),
-	})
 }
 
 // raised reports whether an error event catches an end event in the sub-process that it is attached to. Such an error has no

@@ -1,20 +1,18 @@
 package modellint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 // staleFailure finds variables of a failure that are still there at the next one. An error event that maps =submissionError
 // takes the process's variable where the error brought none.
 func (l *linter) staleFailure(event *node) {
-	stale := map[*node][]string{}
-	var places []*node
+	var stale []string
+	var at *node
 	for _, v := range []string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter} {
 		m, is := event.output(v)
 		if feel, _ := expression(m.source); !is || !reads(feel, v) {
@@ -24,27 +22,13 @@ func (l *linter) staleFailure(event *node) {
 		if way == nil {
 			continue
 		}
-		at := way[0]
-		for _, n := range way {
-			if n.kind == "intermediateCatchEvent" || n.kind == "intermediateThrowEvent" {
-				at = n
-				break
-			}
+		stale = append(stale, v)
+		if at == nil {
+			at = way[max(0, slices.IndexFunc(way, func(n *node) bool { return strings.HasPrefix(n.kind, "intermediate") }))]
 		}
-		if stale[at] == nil {
-			places = append(places, at)
-		}
-		stale[at] = append(stale[at], v)
 	}
-	for _, at := range places {
-		list := stale[at]
-		f := text.Finding{
-			What:   fmt.Sprintf("%s of one failure %s not cleared before %s runs again", enumerated(list), isAre(list), quoted(event.host)),
-			Effect: "A failure that brings no value of its own is decided by the one of the failure before.",
-			Advice: "Clear it at an event between the analysis and the next try, such as the timer:",
-			Fix:    outputs(cleared(list)...),
-		}
-		l.add(at, text.Warning, ruleStale, f)
+	if at != nil {
+		l.add(at, "stale-failure", enumerated(stale), quoted(event.host))
 	}
 }
 
@@ -76,43 +60,25 @@ func (l *linter) countKept(submission *node) {
 		_, written := n.output(contract.RetryCount)
 		return written || l.tasks[n] != nil
 	})
-	if way == nil {
-		return
+	if way != nil {
+		l.add(submission, "count-kept")
 	}
-	at := way[0]
-	for _, n := range way[:len(way)-1] {
-		if !strings.HasSuffix(n.kind, "Gateway") { // which has no mappings
-			at = n
-		}
-	}
-	l.add(at, text.Error, ruleStale, text.Finding{
-		What:   "after an error of the worker the claim is sent again with the retryCount of the round before",
-		Effect: "The count is used up: the first failure of the new round throws MAX_RETRIES_EXCEEDED at once.",
-		Advice: "Set the count to 0 here, or at an event before the submission:",
-		Fix:    outputs(mapping{source: "=0", target: contract.RetryCount}),
-	})
 }
 
 // staleDecisions finds user tasks that are answered by the decision of before.
 func (l *linter) staleDecisions(p *process) {
 	const decision = "manualDecision"
 	for _, task := range p.nodes {
-		if task.kind != "userTask" || !l.readElsewhere(task, decision) {
+		if task.kind != "userTask" || !readElsewhere(task, decision) {
 			continue
 		}
 		if _, own := task.input(decision); own {
 			continue
 		}
 		way := path(task.after(), task, func(n *node) bool { return n.sets(decision) })
-		if way == nil {
-			continue
+		if way != nil {
+			l.add(task, "decision-kept")
 		}
-		l.add(task, text.Warning, ruleStale, text.Finding{
-			What:   "manualDecision is not cleared before the task is created again",
-			Effect: "If the person completes it without a decision, the one of before counts again: a claim is sent, or given up, by accident.",
-			Advice: "Clear it at an event before the task:",
-			Fix:    outputs(cleared([]string{decision, contract.Justification, contract.DecidedBy})...),
-		})
 	}
 }
 
@@ -132,11 +98,7 @@ func (l *linter) outcomeValue(n *node) {
 	if slices.Contains(input.Outcomes(), value) {
 		return
 	}
-	l.add(n, text.Error, ruleOutcome, text.Finding{
-		Line:   m.line,
-		What:   fmt.Sprintf("the outcome is %q, but must be one of %s", value, enumerated(input.Outcomes())),
-		Effect: "Every job of this task is an incident that names the outcome.",
-	})
+	l.add(n, "outcome-unknown", value, enumerated(input.Outcomes())).Line = m.line
 }
 
 // outcomes finds ways to an end, or to the next round, without a record.
@@ -181,12 +143,7 @@ func (l *linter) unrecorded(event *node, recorded func(*node) bool, hosts, found
 		again := hosts[n] || l.analyses(n)
 		if again && !found[event] {
 			found[event] = true
-			l.add(event, text.Warning, ruleOutcome, text.Finding{
-				What:   fmt.Sprintf("from here the claim is sent again by %s, without a record of the person's decision", quoted(n)),
-				Effect: "Both rounds count as one, and the audit trail does not know who decided, and why.",
-				Advice: "Put this task before the next submission:",
-				Fix:    recorder("RESUBMITTED"),
-			})
+			l.add(event, "round-not-recorded", quoted(n))
 		}
 		return !again && l.tasks[n] == nil
 	})
@@ -210,12 +167,7 @@ func (l *linter) unrecordedEnds(from []*node, recorded func(*node) bool, found m
 		}
 		if n.finishes() && !found[n] {
 			found[n] = true
-			l.add(n, text.Warning, ruleOutcome, text.Finding{
-				What:   "a claim can get to this end without a record-retry-outcome task before it",
-				Effect: "The audit trail does not know how the claim ended: `worker claims` shows it as open, and the success rate does not count it.",
-				Advice: "Put this task before the end, with the outcome that it means: SUBMITTED or ABANDONED.",
-				Fix:    recorder("ABANDONED"),
-			})
+			l.add(n, "end-not-recorded")
 		}
 		return true
 	})
@@ -239,46 +191,19 @@ func unrecordedBranches(fork *node, recorded func(*node) bool) (none []*node) {
 	return none
 }
 
-func recorder(outcome string) string {
-	return "<bpmn:serviceTask id=\"Task_RecordOutcome\" name=\"Registrar desfecho\">\n  <bpmn:extensionElements>\n" +
-		"    <zeebe:taskDefinition type=\"" + contract.OutcomeJobType + "\" retries=\"3\" />\n" +
-		indented(ioMapping("input", []mapping{
-			{source: `="` + outcome + `"`, target: contract.Outcome},
-			{source: "=" + contract.Justification, target: contract.Justification},
-			{source: "=" + contract.DecidedBy, target: contract.DecidedBy},
-		}), "    ") + "\n  </bpmn:extensionElements>\n</bpmn:serviceTask>"
-}
-
 // loops finds retries that this worker does not decide: an error leads back to the activity that failed, and neither a person
-// nor an analysis is on the way.
-func (l *linter) loops(p *process) {
+// nor an analysis is on the way. Where nothing else of the worker is in a process, only the submission of a claim is looked at.
+func (l *linter) loops(p *process, concerned bool) {
 	for _, event := range p.nodes {
 		host := event.host
-		if host == nil || !event.catchesErrors || l.tasks[host] != nil || l.analyses(host) {
+		if host == nil || !event.catchesErrors || l.tasks[host] != nil || l.analyses(host) || !concerned && host.jobType != "submit-claim" {
 			continue
 		}
 		stops := func(n *node) bool {
 			return n == event || n.kind == "userTask" || n.kind == "receiveTask" || l.tasks[n] != nil || l.analyses(n) || n != host && n.isJob && l.mistyped(n.jobType) != ""
 		}
-		way := path(event.after(), host, stops)
-		if way == nil {
-			continue
+		if path(event.after(), host, stops) != nil {
+			l.add(event, "no-analysis", quoted(host))
 		}
-		severity := text.Information
-		if host.jobType == "submit-claim" || slices.ContainsFunc(way, usesResults) || l.concerned(p) {
-			severity = text.Warning
-		}
-		l.add(event, severity, ruleLoop, text.Finding{
-			What:   fmt.Sprintf("from here %s is tried again without an analysis", quoted(host)),
-			Effect: "Nothing decides whether a retry helps, and the tries are neither bounded nor recorded by this worker. A permanent error is sent again and again.",
-			Advice: "Put this task between the error and the wait, or call SubmissionRetryProcess. For faults of seconds fail the job with a retry back-off instead.",
-			Fix: "<bpmn:serviceTask id=\"Task_AnalyzeRetry\" name=\"Analisar retentativa\">\n  <bpmn:extensionElements>\n" +
-				"    <zeebe:taskDefinition type=\"" + contract.JobType + "\" retries=\"3\" />\n  </bpmn:extensionElements>\n</bpmn:serviceTask>",
-		})
 	}
-}
-
-// usesResults reports whether a node reads a variable of an analysis.
-func usesResults(n *node) bool {
-	return slices.ContainsFunc(allResults, func(v string) bool { return n.variables[v] })
 }

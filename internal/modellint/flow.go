@@ -17,7 +17,6 @@ func (n *node) after() (all []*node) {
 	for _, f := range n.flows {
 		all = append(all, f.to)
 	}
-	all = append(all, n.linked...)
 	if len(all) > 0 || n.parent == nil || n.throwsError {
 		return all
 	}
@@ -37,8 +36,10 @@ func (n *node) entries() (all []*node) {
 	return all
 }
 
-// finishes reports whether its process can end behind a node.
-func (n *node) finishes() bool { return !n.throwsError && len(n.next()) == 0 }
+// finishes reports whether its process can end behind a node. A link leads on, although no flow does.
+func (n *node) finishes() bool {
+	return !n.throwsError && !n.isLink && len(n.next()) == 0
+}
 
 // walk visits what can follow some nodes, them included, each node once. It goes on behind a node for which visit
 // returns true.
@@ -96,13 +97,9 @@ func catchers(n *node, code string) []*node {
 		if found := matching(scope.boundary, code); found != nil {
 			return found
 		}
-		siblings := n.process.top
-		if scope.parent != nil {
-			siblings = scope.parent.children
-		}
 		var starts []*node
-		for _, s := range siblings {
-			if s.isEventBlock && s != scope {
+		for _, s := range n.process.nodes {
+			if s.parent == scope.parent && s.isEventBlock && s != scope {
 				starts = append(starts, s.entries()...)
 			}
 		}

@@ -10,18 +10,13 @@ import (
 
 // process is one executable process of a file.
 type process struct {
-	id, name, file string
-	line           int
+	id, file string
 	// known is one that came with the worker and is not looked at itself.
 	known bool
-	// top are the nodes that are in no sub-process, nodes all of them, in the order of the file.
-	top, nodes []*node
+	// nodes are in the order of the file, with those in sub-processes.
+	nodes []*node
 	// escaping are the codes of the worker's errors that leave it.
 	escaping []string
-	// readers counts the nodes that read a variable, without error events, which read those of the error.
-	readers map[string]int
-	// afterAnalysis holds, for what follows an analysis over gateways and events up to a timer or a task, that analysis.
-	afterAnalysis map[*node]*node
 }
 
 // node is a flow node of a process: a task, an event, a gateway or a sub-process.
@@ -43,8 +38,8 @@ type node struct {
 	inputs, outputs []mapping
 	headers         []header
 	// jobType and retries are those of its task definition, if isJob.
-	isJob, hasRetries bool
-	jobType, retries  string
+	isJob            bool
+	jobType, retries string
 	// calls is the id of the process that a call activity calls.
 	calls         string
 	propagatesAll bool
@@ -52,9 +47,8 @@ type node struct {
 	catchesErrors, throwsError bool
 	errorCode                  string
 	timer                      *timer
-	// link is the name of a link event, linked are the events to which it leads.
-	link   string
-	linked []*node
+	// isLink marks an event that leads to another one, or comes from it, without a flow. Lint does not follow it.
+	isLink bool
 	// isEventBlock marks an event sub-process, isUserTaskOfZeebe a user task that is no job.
 	isEventBlock, isUserTaskOfZeebe bool
 	// variables are those that its expressions read.
@@ -112,7 +106,7 @@ func processes(file string, root *bpmnxml.Element) ([]*process, error) {
 		if e.Attr("isExecutable") == "false" {
 			continue
 		}
-		p := &process{id: e.Attr("id"), name: e.Attr("name"), file: file, line: e.Line}
+		p := &process{id: e.Attr("id"), file: file}
 		b.byID, b.flows = map[string]*node{}, nil
 		b.scope(p, nil, e)
 		b.connect(p)
@@ -133,9 +127,7 @@ func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 		case c.Name.Space == bpmnxml.BPMN && slices.Contains(flowNodes, c.Name.Local):
 			n := b.node(p, parent, c)
 			p.nodes = append(p.nodes, n)
-			if parent == nil {
-				p.top = append(p.top, n)
-			} else {
+			if parent != nil {
 				parent.children = append(parent.children, n)
 			}
 			if n.isScope() {
@@ -180,8 +172,7 @@ func (n *node) extensions() {
 		}
 	}
 	for _, d := range e.Zeebe("taskDefinition") {
-		n.isJob, n.jobType = true, d.Attr("type")
-		n.retries, n.hasRetries = d.Attr("retries"), d.Has("retries")
+		n.isJob, n.jobType, n.retries = true, d.Attr("type"), d.Attr("retries")
 	}
 	for _, c := range e.Zeebe("calledElement") {
 		n.calls, n.propagatesAll = c.Attr("processId"), c.Attr("propagateAllChildVariables") != "false"
@@ -211,7 +202,7 @@ func (b *builder) events(n *node) {
 				n.timer = &timer{t.Name.Local, strings.TrimSpace(t.Text), t.Line}
 			}
 		case "link":
-			n.link = d.Attr("name")
+			n.isLink = true
 		}
 	}
 }
@@ -263,26 +254,9 @@ func (b *builder) connect(p *process) {
 			}
 		}
 	}
-	p.readers = map[string]int{}
-	for _, n := range p.nodes {
-		for v := range n.variables {
-			if !n.catchesErrors {
-				p.readers[v]++
-			}
-		}
-	}
-	links := map[string][]*node{}
 	for _, n := range p.nodes {
 		if host := b.byID[n.element.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
 			n.host, host.boundary = host, append(host.boundary, n)
-		}
-		if n.kind == "intermediateCatchEvent" && n.link != "" {
-			links[n.link] = append(links[n.link], n)
-		}
-	}
-	for _, n := range p.nodes {
-		if n.kind == "intermediateThrowEvent" && n.link != "" {
-			n.linked = links[n.link]
 		}
 	}
 }
@@ -298,29 +272,21 @@ func (n *node) isActivity() bool {
 }
 
 // output returns the mapping of a node's output to a variable.
-func (n *node) output(variable string) (m mapping, is bool) {
-	for _, m := range n.outputs {
-		if target(m) == variable {
-			return m, true
-		}
-	}
-	return mapping{}, false
-}
+func (n *node) output(variable string) (m mapping, is bool) { return writes(n.outputs, variable) }
 
 // input returns the mapping of a node's input to a variable.
-func (n *node) input(variable string) (m mapping, is bool) {
-	for _, m := range n.inputs {
-		if target(m) == variable {
-			return m, true
-		}
-	}
-	return mapping{}, false
-}
+func (n *node) input(variable string) (m mapping, is bool) { return writes(n.inputs, variable) }
 
-// target returns the variable that a mapping writes: of a.b it is a.
-func target(m mapping) string {
-	variable, _, _ := strings.Cut(m.target, ".")
-	return strings.TrimSpace(variable)
+// writes returns the mapping that writes a variable: to a.b it writes a.
+func writes(mappings []mapping, variable string) (m mapping, is bool) {
+	at := slices.IndexFunc(mappings, func(m mapping) bool {
+		target, _, _ := strings.Cut(m.target, ".")
+		return strings.TrimSpace(target) == variable
+	})
+	if at < 0 {
+		return mapping{}, false
+	}
+	return mappings[at], true
 }
 
 // sets reports whether a node writes a value of its own to a variable, not the one that it has.

@@ -4,7 +4,6 @@ package modellint
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"hospital.example/analyze-retry/bpmn"
@@ -82,11 +81,7 @@ func (l *linter) read(f File, known bool) {
 	}
 	if err != nil {
 		if !known {
-			l.findings = append(l.findings, text.Finding{
-				Check: ruleUnreadable, Severity: text.Error, File: f.Name, What: err.Error(),
-				Effect: "Nothing of the file is checked, and most likely a broker refuses it.",
-				Advice: "Open it in Camunda Modeler and save it for Camunda 8.",
-			})
+			l.add(&node{process: &process{file: f.Name}}, "unreadable", err.Error())
 		}
 		return
 	}
@@ -122,7 +117,7 @@ func (l *linter) resolve() {
 
 // check checks a process.
 func (l *linter) check(p *process) {
-	p.afterAnalysis = l.afterAnalysis(p)
+	behind := l.afterAnalysis(p)
 	for _, n := range p.nodes {
 		l.jobTypes(n)
 		l.headers(n)
@@ -130,34 +125,20 @@ func (l *linter) check(p *process) {
 		l.outcomeValue(n)
 		l.countHidden(n)
 		l.errorsCaught(n)
-		l.timers(n)
+		l.timers(n, behind[n])
 	}
-	l.loops(p)
-	if !l.concerned(p) {
+	concerned := l.concerned(p)
+	l.loops(p, concerned)
+	if !concerned {
 		return
 	}
 	for _, n := range p.nodes {
 		l.errorVariables(n)
-		l.userTask(n)
+		if n.kind == "userTask" && !n.isUserTaskOfZeebe {
+			l.add(n, "user-task-kind")
+		}
 	}
 	l.submissionErrors(p)
 	l.staleDecisions(p)
 	l.outcomes(p)
-}
-
-// add adds a finding about an element.
-func (l *linter) add(n *node, severity text.Severity, rule string, f text.Finding) {
-	f.Check, f.Severity, f.File, f.Subject, f.Name = rule, severity, n.process.file, n.id, n.name
-	if f.Line == 0 {
-		f.Line = n.line
-	}
-	l.findings = append(l.findings, f)
-}
-
-// quoted names an element.
-func quoted(n *node) string {
-	if n.name == "" {
-		return n.id
-	}
-	return fmt.Sprintf("%q (%s)", text.Shorten(n.name, 60), n.id)
 }
