@@ -1,6 +1,7 @@
 package errtext
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -23,35 +24,27 @@ func (t *Text) Evidence(asked func(Kind) bool) []Evidence {
 	all := []Evidence{}
 	for i := range t.Pieces {
 		p := &t.Pieces[i]
-		if !asked(p.row.Kind) {
+		if !asked(p.row.Kind) || t.isPart(p) {
 			continue
 		}
 		e := Evidence{Found: p.words()}
 		if p.subject != nil {
 			e.SaidOf = p.subject.row.Term
 		}
-		switch {
-		case p.Counts:
-		case p.weight > nothing:
-			e.PassedOver = "weighs no more than what passes by itself"
-			if p.why != "" {
-				e.PassedOver += ": " + p.why
-			}
-		default:
-			e.PassedOver = p.why
+		if !p.Counts {
+			e.PassedOver = cmp.Or(p.why, "weighs no more than what passes by itself")
 		}
-		if !t.isPart(i) && !slices.Contains(all, e) {
+		if !slices.Contains(all, e) {
 			all = append(all, e)
 		}
 	}
 	return all
 }
 
-// isPart reports whether a phrase is a part of another one with the same sign, or stands there again.
-func (t *Text) isPart(i int) bool {
-	p := &t.Pieces[i]
+// isPart reports whether a phrase is a part of another one with the same sign.
+func (t *Text) isPart(p *Piece) bool {
 	return slices.ContainsFunc(t.Pieces, func(q Piece) bool {
-		return q.row.Kind == p.row.Kind && q.row.Code == "" && q.sign == p.sign && q.Counts == p.Counts &&
+		return p.row.Kind == Term && q.sign == p.sign && q.Counts == p.Counts &&
 			q.first <= p.first && q.last >= p.last && q.last-q.first > p.last-p.first
 	})
 }

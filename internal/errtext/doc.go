@@ -10,9 +10,10 @@
 // its own term, 503 is a status behind HTTP. A number that nothing speaks for is none of them.
 //
 // What a phrase counts depends on what it is said of: "indisponível" passes by itself if it is said of a
-// system, and says nothing if it is said of a card; "cancelada" refuses if it is said of a card. Each piece
-// of evidence gets one weight, and a refusal counts only if it weighs more than all that passes by itself: a
-// doubt is retried.
+// system, and says nothing if it is said of a card; "cancelada" refuses if it is said of a card. What belongs
+// to the hospital's own access (login, certificate, address, settings) beside a word of trouble is the
+// hospital's own fault, whatever stands between. Each piece of evidence gets one weight, and a refusal counts
+// only if it weighs more than all that passes by itself: a doubt is retried.
 //
 // The package is pure: no clock, no files, no settings.
 package errtext

@@ -1,278 +1,277 @@
 package errtext
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 )
 
-// moment is a time as a text names it; a year or a day that is not named is 0.
-type moment struct {
-	year, month, day, hour, minute int
-	tomorrow                       bool
+// reading is what a text says of a time, as far as it is read. What it does not say is zero.
+type reading struct {
+	*Text
+	now     time.Time
+	from    time.Time // the time before the day, of two: the beginning of a range
+	day     time.Time
+	step    int // days to the next such day: 7 for a weekday
+	minute  int // of the day
+	isTimed bool
+	zone    *time.Location
+	span    time.Duration // from now on
+	last    string        // the kind of the last part of the time
+	how     string        // what stands before a number: "within" 8 hours, "at" 8 hours, "" for other words
+	number  int           // one whose meaning stands behind it, -1 for none
+	month   int           // one that stands before its day
 }
 
-// furthest is how many words lie at most between a word that announces a time, and the time.
-const furthest = 12
+// timeWords are the rows of the table times by their words: what a word or a phrase is in a time. The code of
+// a unit is its seconds, of a clock its minutes, of a zone its minutes east, of a "not" how many words behind
+// it announce no time.
+var timeWords = sync.OnceValue(func() map[uint64]Row {
+	all := map[uint64]Row{}
+	for _, r := range readTable("times", mark, times).Rows {
+		first, _, _ := strings.Cut(strings.NewReplacer("-", " ", ".", " ").Replace(r.Term), " ")
+		all[hashOf(first)] = all[hashOf(first)] // begins a phrase
+		all[hashOf(r.Term)] = r
+	}
+	return all
+})
+
+// layouts are how days and times are written, by the sign between their numbers.
+var layouts = map[string][]string{
+	"/": {"2/1/2006", "2/1/06", "2006/1/2", "2/1"},
+	"-": {"2006-1-2", "2-1-2006", "2-1-06"},
+	".": {"2.1.2006"},
+	":": {"15:04:05", "15:04"},
+	"h": {"15h04"},
+	"H": {"15H04"},
+}
 
 // Hint returns the time for trying again that the text names: a time from now on ("aguarde 40 minutos"), or a
-// time of the day behind a word that announces one ("até 25/11/2026 06:00", "retorno 14h30"), of several
-// ("das 22h às 04h") the last. Without a zone it is in that of now. Both are zero where it names none.
+// time of the day behind a word that announces one ("até 25/11/2026 06:00", "retorno 14h30"), of a range
+// ("das 22h às 04h") its end. The first sentence that names one counts. Without a zone it is in that of now.
+// Both are zero where the text names none.
 func (t *Text) Hint(now time.Time) (after time.Duration, until time.Time) {
-	announced, named := -1, moment{} // announced is the word that does
-	for i := range t.Tokens {
-		k := &t.Tokens[i]
-		isNewLine := i == 0 || strings.HasPrefix(t.between(i-1, i), "\n")
-		if k.gap == sentenceEnd && !isNewLine && named == (moment{}) {
-			announced = -1
-		}
-		if !k.IsNumber {
-			isTimeout := strings.HasPrefix(t.behind(i), " timeout") // lock wait timeout
-			if k.roles&roleWhen != 0 && !isTimeout && !t.isDenied(i) {
-				announced = i
+	for i := 0; i < len(t.Tokens); i++ {
+		if t.announces(i) {
+			r := reading{Text: t, now: now, zone: now.Location(), how: "when", number: -1}
+			i = r.read(i+1) - 1
+			if r.span > 0 {
+				return r.span, time.Time{}
 			}
-			continue
-		}
-		if k.place != prose || announced < 0 || i-announced > furthest {
-			continue
-		}
-		if after = t.duration(i); after > 0 && named == (moment{}) {
-			return after, time.Time{}
-		}
-		if until = t.instant(i); !until.IsZero() {
-			return 0, until
-		}
-		if hour, minute, is := t.clock(i); is {
-			if t.isElsewhere(i) {
-				return 0, time.Time{}
+			if r.isTimed {
+				return 0, r.until()
 			}
-			year, month, day := t.dayBefore(i)
-			if day == 0 && t.isLogged(i) {
-				continue
-			}
-			if day == 0 {
-				year, month, day = named.year, named.month, named.day
-			}
-			named, announced = moment{year, month, day, hour, minute, t.isTomorrow(i)}, i
 		}
 	}
-	if named == (moment{}) {
-		return 0, time.Time{}
-	}
-	return 0, named.after(now)
+	return 0, time.Time{}
 }
 
-// after returns the moment: without a day the next such time of the day, without a year that in the year that
-// is nearest.
-func (m moment) after(now time.Time) time.Time {
-	if m.day == 0 {
-		year, month, day := now.Date()
-		until := moment{year, int(month), day, m.hour, m.minute, false}.in(now.Location())
-		if m.tomorrow || !until.After(now) {
-			until = until.AddDate(0, 0, 1)
-		}
-		return until
-	}
-	if m.year == 0 {
-		const halfAYear = 183 * 24 * time.Hour
-		m.year = now.Year()
-		switch away := m.in(now.Location()).Sub(now); {
-		case away < -halfAYear:
-			m.year++
-		case away > halfAYear:
-			m.year--
-		}
-	}
-	return m.in(now.Location())
-}
-
-// in returns the moment in a zone, the zero time for a day that is none.
-func (m moment) in(zone *time.Location) time.Time {
-	midday := time.Date(m.year, time.Month(m.month), m.day, 12, 0, 0, 0, zone)
-	if midday.Day() != m.day || int(midday.Month()) != m.month || m.year > 9999 {
-		return time.Time{}
-	}
-	return time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute, 0, 0, zone)
-}
-
-// instant reads a time with its zone that begins with a number: 2026-11-25T06:00:00-03:00.
-func (t *Text) instant(i int) time.Time {
-	text := t.Source[t.Tokens[i].Start:]
-	const longest = len("2026-11-25T06:00:00.000000000-03:00")
-	text = text[:min(len(text), longest+1)]
-	until, _ := time.Parse(time.RFC3339, strings.TrimRight(text[:timeLength(text)], ".:"))
-	return until.UTC()
-}
-
-// timeLength returns the length of what a text begins with that may be a time, or a number.
-func timeLength(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789.-:+TZ")) }
-
-// units are the lengths of the words for a time.
-var units = map[string]time.Duration{
-	"s": time.Second, "seg": time.Second, "segundo": time.Second, "second": time.Second, "sec": time.Second,
-	"min": time.Minute, "minuto": time.Minute, "minute": time.Minute,
-	"h": time.Hour, "hr": time.Hour, "hora": time.Hour, "hour": time.Hour,
-}
-
-// duration returns the time that a number and its unit name, behind a word that announces a time from now on:
-// aguarde 60 s, tente em 40 minutos; 0 for none, and for more than a week.
-func (t *Text) duration(i int) time.Duration {
-	const longest, nearby = 7 * 24 * time.Hour, 4
-	if i == 0 || i+1 >= len(t.Tokens) || goesOnLeft(t.before(i)) {
-		return 0
-	}
-	if strings.Trim(t.between(i, i+1), " ") != "" {
-		return 0
-	}
-	unit := strings.ToLower(t.word(i + 1))
-	span := max(units[unit], units[strings.TrimSuffix(unit, "s")])
-	n, err := strconv.Atoi(t.word(i))
-	if err != nil || n > int(longest/time.Second) || time.Duration(n)*span > longest {
-		return 0
-	}
-	const few = 6 // hours: what is not a time of the day
-	if strings.HasPrefix(unit, "hora") && n <= few && t.between(i-1, i) == ": " {
-		return time.Duration(n) * span // previsão: 2 horas
-	}
-	for k := i - 1; k >= max(0, i-nearby) && t.Tokens[k+1].gap < sentenceEnd; k-- {
-		switch does := t.Tokens[k].roles; {
-		case does&roleWithin != 0 && (t.isDenied(k) || k > 0 && strings.EqualFold(t.word(k-1), "out")):
-			return 0 // timed out after
-		case does&roleWithin != 0:
-			return time.Duration(n) * span
-		case does&(roleStop|roleFill) == 0:
-			return 0
-		case strings.EqualFold(t.word(k), "às"), strings.EqualFold(t.word(k), "as"): // a time of the day
-			return 0
-		}
-	}
-	return 0
-}
-
-// clock reads 14h, 14h30, 14:30 and 14:30:00.
-func (t *Text) clock(i int) (hour, minute int, is bool) {
-	hour, is = t.small(i, 24)
-	if !is || i+1 >= len(t.Tokens) || i > 0 && (t.between(i-1, i) == ":" || t.between(i-1, i) == "/") {
-		return 0, 0, false
-	}
-	switch unit := strings.ToLower(t.word(i + 1)); {
-	case t.between(i, i+1) == ":" && len(t.word(i+1)) == 2:
-		minute, is = t.small(i+1, 59)
-		return hour, minute, is
-	case unit == "h" || unit == "hs" || unit == "hrs" || unit == "horas":
-		if i+2 < len(t.Tokens) && t.Tokens[i+2].IsJoined {
-			minute, _ = t.small(i+2, 59)
-		}
-		return hour, minute, true
-	}
-	return 0, 0, false
-}
-
-// small returns a number of at most two digits, up to most.
-func (t *Text) small(i, most int) (n int, is bool) {
-	if i < 0 || i >= len(t.Tokens) || !t.Tokens[i].IsNumber || len(t.word(i)) > 2 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(t.word(i))
-	return n, err == nil && n <= most
-}
-
-// isDenied reports whether a word that announces a time does not: não respondeu dentro de, not available. Up
-// to when something is not there, "até", is a time all the same.
-func (t *Text) isDenied(i int) bool {
-	const nearby = 2
-	switch strings.ToLower(t.word(i)) {
-	case "até", "ate", "until":
+// announces reports whether a word announces a time. Behind some it does not: não estava disponível às 10:02,
+// timeout aguardando retorno.
+func (t *Text) announces(i int) bool {
+	const most = 6
+	if t.Tokens[i].roles&roleWhen == 0 {
 		return false
 	}
-	for k := i - 1; k >= max(0, i-nearby) && t.Tokens[k+1].gap < apart; k-- {
-		switch strings.ToLower(t.word(k)) {
-		case "não", "nao", "not":
-			return true
+	for k := i - 1; k >= max(0, i-most) && t.Tokens[k+1].gap < apart; k-- {
+		if kind, reach, _ := t.timeWord(k); kind == "not" && i-k <= reach {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
-// isLogged reports whether a time of the day has seconds, 10:02:33, as the lines of programs have.
-func (t *Text) isLogged(i int) bool {
-	return i+2 < len(t.Tokens) && t.between(i+1, i+2) == ":" && t.Tokens[i+2].IsNumber && t.word(i+2) != "00"
+// timeWord returns what a word is in a time, or the longest phrase that begins with it, and the token behind.
+func (t *Text) timeWord(i int) (kind string, value, next int) {
+	const longest = 3
+	row, begins := timeWords()[hashOf(t.word(i))]
+	next = i + 1
+	for last := next; begins && last < min(i+longest, len(t.Tokens)) && t.Tokens[last].gap <= near; last++ {
+		phrase := timeWords()[hashOf(t.Source[t.Tokens[i].Start:t.Tokens[last].End])]
+		if phrase.Sign != "" && !t.Tokens[i].IsJoined {
+			row, next = phrase, last+1
+		}
+	}
+	value, _ = strconv.Atoi(row.Code)
+	return row.Sign, value, next
 }
 
-// isElsewhere reports whether a time of the day is one of another zone, 06:00 UTC, or of a day without its
-// month, dia 28 às 6h. Such a time is not guessed.
-func (t *Text) isElsewhere(i int) bool {
-	const nearby = 3
-	for k := i + 1; k <= min(i+nearby, len(t.Tokens)-1); k++ {
-		if zone := t.word(k); strings.EqualFold(zone, "utc") || strings.EqualFold(zone, "gmt") {
-			return true
+// read reads on from a token, and returns the one where the text speaks of something else. A line, or an
+// element, ends no sentence behind a word that says nothing by itself.
+func (r *reading) read(i int) (next int) {
+	const furthest = 8 // words between the one that announces and the time
+	const fill = roleFill | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart
+	for words := 0; i < len(r.Tokens) && r.Tokens[i].place != trace; i = next {
+		does, isEnd := r.Tokens[i].roles, r.Tokens[i].gap == sentenceEnd
+		if isEnd && (r.roleAt(i-1)&fill == 0 || strings.Trim(r.between(i-1, i), "\": >\r\n") != "") {
+			return i
+		}
+		kind, value, behind := r.part(i)
+		switch next = behind; {
+		case kind == "not":
+			return next
+		case r.take(kind, value, i):
+		case does&fill == 0 && (r.last != "" || words == furthest):
+			return i
+		case does&fill == 0:
+			words++
+			r.how, r.number = "", -1
+		case does&roleWithin != 0:
+			words, r.how = 0, "within"
+		case does&roleWhen != 0:
+			words, r.how = 0, "when"
 		}
 	}
-	for k := i - 1; k >= max(1, i-nearby); k-- {
-		isDay := t.Tokens[k].IsNumber && strings.EqualFold(t.word(k-1), "dia")
-		if isDay && !strings.HasPrefix(t.behind(k), "/") {
-			return true
-		}
-	}
-	return false
+	return i
 }
 
-// isTomorrow reports whether "amanhã" stands before a time of the day.
-func (t *Text) isTomorrow(i int) bool {
-	const nearby = 2
-	for k := i - 1; k >= max(0, i-nearby); k-- {
-		if word := strings.ToLower(t.word(k)); word == "amanhã" || word == "amanha" || word == "tomorrow" {
-			return true
+// part reads a word, a day, a time of it, a zone or a number, and returns the token behind it.
+func (r *reading) part(i int) (kind string, value, next int) {
+	if !r.Tokens[i].IsNumber {
+		return r.timeWord(i)
+	}
+	word, rest, before := r.word(i), r.Source[r.Tokens[i].Start:], r.between(i-1, i)
+	sign, run := rest[len(word):min(len(word)+1, len(rest))], word
+	if layouts[sign] != nil {
+		run = strings.TrimRight(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"+sign))], sign)
+	}
+	for next = i + 1; next < len(r.Tokens) && int(r.Tokens[next].Start-r.Tokens[i].Start) < len(run); {
+		next++
+	}
+	east := strings.TrimLeft(before, " (") // -0300, GMT-3, but 06:00-08:00 is a range
+	isZone := r.last == "zone" || r.last == "exact" || r.last == "clock" && (before != "-" || len(word) == 4)
+	if isZone && (east == "-" || east == "+") {
+		hours, _ := strconv.Atoi(east + word[:min(len(word), 2)])
+		return "zone", hours * 60, next
+	}
+	if run == word || before == "." && r.last == "exact" { // 06:00:00.000-03:00
+		n, _ := strconv.Atoi(word)
+		return "number", n, i + 1
+	}
+	for _, layout := range layouts[sign] {
+		at, err := time.Parse(layout, run)
+		minutes, isLogged := at.Hour()*60+at.Minute(), at.Second()%59 > 0 && r.day.IsZero()
+		switch {
+		case err != nil || isLogged:
+		case !strings.HasPrefix(layout, "15"):
+			if !r.day.IsZero() {
+				r.from = r.until()
+			}
+			r.day, r.step = r.nearest(at.Year(), int(at.Month()), at.Day()), 0
+			return "day", 0, next
+		case r.how == "within" && sign != ":": // em 1h30
+			return "span", minutes * 60, next
+		case layout == "15:04:05", r.Tokens[i].IsJoined: // T06:00
+			return "exact", minutes, next
+		default:
+			return "clock", minutes, next
 		}
 	}
-	return false
+	return "not", 0, next
 }
 
-// dayBefore returns the day that stands before a time of the day, 0 for none: 25/11/2026, 25/11 às,
-// 2026-11-25T.
-func (t *Text) dayBefore(i int) (year, month, day int) {
-	const between = 3 // words
-	last := i - 1
-	for last >= 0 && i-last <= between && !t.Tokens[last].IsNumber {
-		last--
-	}
-	first := last
-	for first > 0 && last-first < 2 && t.Tokens[first-1].IsNumber {
-		if sign := t.between(first-1, first); sign != "/" && sign != "-" {
-			break
+// take notes what a word or a number says of the time, and reports whether it says something here.
+func (r *reading) take(kind string, value, i int) bool {
+	number := r.number
+	switch kind {
+	case "":
+		return false
+	case "fill":
+		return true
+	case "at", "when", "within":
+		r.how, r.number = kind, -1
+		return true
+	case "number":
+		if r.last == "dia" || r.last == "month" {
+			r.day, r.step = r.nearest(0, r.month, value), 0
+			r.last = "day"
 		}
-		first--
+		r.number = value
+		return true
+	case "unit":
+		r.number = -1
+		return r.measure(number, value, i)
+	case "span":
+		r.span += time.Duration(value) * time.Second
+	case "month":
+		r.month = value
+		if number > 0 {
+			r.day, r.step = r.nearest(0, r.month, number), 0
+			kind = "day"
+		}
+	case "weekday":
+		if r.last != "day" { // 30/11 (segunda-feira)
+			r.day, r.step = r.now.AddDate(0, 0, (value-int(r.now.Weekday())+7)%7), 7
+		}
+		kind = "day"
+	case "ahead":
+		r.day, r.step = r.now.AddDate(0, 0, value), 0
+		kind = "day"
+	case "clock", "exact":
+		if r.isTimed && value < r.minute && !r.day.IsZero() && r.last != "day" {
+			r.day = r.day.AddDate(0, 0, 1) // 25/11 das 22h às 4h
+		}
+		r.minute, r.isTimed = value, true
+	case "half":
+		if number > 0 && number <= 12 { // 6 da manhã
+			r.take("clock", number*60, i)
+		}
+		r.minute = r.minute%(12*60) + value
+	case "zone":
+		r.zone = time.FixedZone("", value*60)
 	}
-	year, month, day, _ = t.date(max(first, 0))
-	return year, month, day
+	r.last, r.how, r.number = kind, "", -1
+	return true
 }
 
-// date reads the day that begins with a token, 25/11/2026, 25/11/26, 25/11 or 2026-11-25, and returns the
-// token behind it; day is 0 for none.
-func (t *Text) date(i int) (year, month, day, next int) {
-	var parts []int
-	for k := i; k < len(t.Tokens) && len(parts) < 3 && t.Tokens[k].IsNumber; k++ {
-		if k > i && t.between(k-1, k) != "/" && t.between(k-1, k) != "-" {
-			break
-		}
-		n, _ := strconv.Atoi(t.word(k))
-		parts = append(parts, n)
-	}
-	next = i + len(parts)
+// measure notes a number with its unit: a time of the day, às 8h, or one from now on, em 8h.
+func (r *reading) measure(n, seconds, i int) bool {
+	const hour, day, few, longest = 3600, 24, 6, 7 * 24 * 3600
+	isClock := n > few || r.how == "at" || len(r.word(i)) <= len("hrs") // not previsão: 2 horas
 	switch {
-	case len(parts) < 2:
-		return 0, 0, 0, i
-	case len(parts) == 2:
-		year, month, day = 0, parts[1], parts[0]
-	case len(t.word(i)) == 4:
-		year, month, day = parts[0], parts[1], parts[2]
-	default:
-		year, month, day = parts[2], parts[1], parts[0]
+	case n < 0:
+		return r.last == "clock" || r.last == "span" // 18:00h
+	case seconds == hour && n < day && r.how != "within" && isClock:
+		return r.take("clock", n*60, i)
+	case r.how == "" && r.last != "span", n > longest/seconds, goesOnLeft(r.before(i - 1)):
+		return false
+	case !r.isTimed:
+		r.span += time.Duration(n*seconds) * time.Second
+		r.last = "span"
 	}
-	if year > 0 && year < 100 {
-		year += 2000
+	return true
+}
+
+// nearest returns a day: without its year, or its month, the one that is nearest to now. It is zero for a day
+// that is none.
+func (r *reading) nearest(year, month, day int) (best time.Time) {
+	for away := -1; away <= 1; away++ {
+		y, m := cmp.Or(year, r.now.Year()+away), month
+		if m == 0 {
+			y, m = r.now.Year(), int(r.now.Month())+away
+		}
+		at := time.Date(y, time.Month(m), day, 12, 0, 0, 0, r.now.Location())
+		if at.Day() == day && (best.IsZero() || at.Sub(r.now).Abs() < best.Sub(r.now).Abs()) {
+			best = at
+		}
 	}
-	return year, month, day, next
+	return best
+}
+
+// until returns the time, without a day the next one.
+func (r *reading) until() time.Time {
+	if r.day.IsZero() {
+		r.day, r.step = r.now, 1
+	}
+	year, month, day := r.day.Date()
+	until := time.Date(year, month, day, 0, r.minute, 0, 0, r.zone)
+	for r.step > 0 && !until.After(r.now) {
+		until = until.AddDate(0, 0, r.step)
+	}
+	return until
 }
 
 // Windows returns the beginnings and ends of the times in which submissions are taken, as insurers name them
@@ -283,10 +282,10 @@ func (t *Text) Windows(zone *time.Location) (all [][2]time.Time) {
 		if p.sign != window || !t.namesDeadline() {
 			continue
 		}
-		begin, next := t.moment(int(p.last), zone)
-		end, _ := t.moment(next+1, zone) // behind a word: até, a
-		if !begin.IsZero() && !end.IsZero() && !end.Before(begin) {
-			all = append(all, [2]time.Time{begin, end})
+		r := reading{Text: t, now: time.Time{}.In(zone), zone: zone, number: -1}
+		r.read(int(p.last))
+		if end := r.until(); r.from.Year() > 1 && !end.Before(r.from) {
+			all = append(all, [2]time.Time{r.from, end})
 		}
 	}
 	return all
@@ -300,23 +299,6 @@ func (t *Text) namesDeadline() bool {
 		}
 	}
 	return false
-}
-
-// moment reads a day and, if one follows, a time of it, and returns the token behind it.
-func (t *Text) moment(i int, zone *time.Location) (at time.Time, next int) {
-	m := moment{}
-	m.year, m.month, m.day, next = t.date(i)
-	if hour, minute, is := t.clock(next); is {
-		m.hour, m.minute = hour, minute
-		next++
-		for next < len(t.Tokens) && t.between(next-1, next) == ":" {
-			next++
-		}
-	}
-	if m.year == 0 {
-		return time.Time{}, next
-	}
-	return m.in(zone), next
 }
 
 // RetryAfter returns what stands behind each Retry-After, a number of seconds or a date, as programs log it:
@@ -338,12 +320,11 @@ func (t *Text) RetryAfter() (all []string) {
 			all = append(all, value[:min(httpDate, len(value))])
 			continue
 		}
-		end := timeLength(value)
-		unit, _, _ := strings.Cut(strings.TrimLeft(value[end:], " "), " ")
-		unit = strings.ToLower(strings.TrimRight(unit, `"'],.;}`+"\r\n"))
-		isOther := kinds[(unit + " ")[0]] > digit && unit != "s" && !strings.Contains(unit, "=") &&
-			units[strings.TrimSuffix(unit, "s")] != time.Second
-		if !isOther {
+		end := len(value) - len(strings.TrimLeft(value, "0123456789.-:+TZ"))
+		behind := strings.TrimLeft(value[end:], " ")
+		unit := behind[:len(behind)-len(strings.TrimLeftFunc(behind, unicode.IsLetter))]
+		row, isName := timeWords()[hashOf(unit)], strings.HasPrefix(behind[len(unit):], "=") // status=503
+		if unit == "" || isName || row.Sign == "unit" && row.Code == "1" {
 			all = append(all, strings.TrimRight(value[:end], "."))
 		}
 	}

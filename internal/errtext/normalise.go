@@ -24,56 +24,18 @@ func Normalise(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	if !utf8.ValidString(text) {
-		text = readBytes(text)
-	}
 	const wrapped = 8 // XML in JSON in XML
 	for range wrapped {
-		once := text
-		if strings.Contains(once, "&") {
-			once = html.UnescapeString(once)
-		}
-		if strings.Contains(once, `\`) {
-			once = unescape(once)
-		}
-		if strings.Contains(once, "Ã") || strings.Contains(once, "Â") {
-			once = misread(once)
-		}
-		if !isLatin(once) {
-			once = visible(once)
-		}
+		once := decode(html.UnescapeString(text))
 		if once == text {
 			break
 		}
 		text = once
 	}
 	if strings.Contains(text, "?") || strings.Contains(text, "\uFFFD") {
-		text = known().restore(text)
+		return known().restore(text)
 	}
 	return text
-}
-
-// isLatin reports whether a text has no other letters than those of Latin-1, which are narrow and in NFC.
-func isLatin(text string) bool {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == 0, c >= utf8.RuneSelf && c != 0xC3 && (c != 0xC2 || text[i+1] == 0xAD):
-			return false
-		case c >= utf8.RuneSelf:
-			i++
-		}
-	}
-	return true
-}
-
-// visible returns a text in NFC, its letters narrow, without what cannot be seen.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == 0 || r == '\u00AD' || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, width.Fold.String(norm.NFC.String(text)))
 }
 
 // isPlain reports whether a text is ASCII and has nothing that stands for something else.
@@ -89,81 +51,84 @@ func isPlain(text string) bool {
 	return true
 }
 
-// readBytes reads the bytes that are no UTF-8 as Windows-1252.
-func readBytes(text string) string {
+// decode reads each character of a text as what it stands for, in NFC and narrow.
+func decode(text string) string {
 	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && size == 1 {
-			r = charmap.Windows1252.DecodeByte(text[0])
+	done, isWide := 0, false
+	for at := 0; at < len(text); {
+		if c := text[at]; c < utf8.RuneSelf && c != 0 && c != '\\' {
+			at++
+			continue
 		}
-		b.WriteRune(r)
-		text = text[size:]
-	}
-	return b.String()
-}
-
-// misread reads what was UTF-8, and was read as Latin-1 or Windows-1252, as what it was: "Ã§" is "ç".
-func misread(text string) string {
-	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		if r == 'Ã' || r == 'Â' {
-			next, more := utf8.DecodeRuneInString(text[size:])
-			c, is := charmap.Windows1252.EncodeRune(next)
-			if next >= 0x80 && next <= 0xBF {
-				c, is = byte(next), true
-			}
-			if is && c >= 0x80 && c <= 0xBF {
-				r, size = (r-0xC0)<<6|rune(c&0x3F), size+more
+		r, size, isOther := character(text[at:])
+		if isOther {
+			b.WriteString(text[done:at])
+			if done = at + size; r != 0 {
+				b.WriteRune(r)
 			}
 		}
-		b.WriteRune(r)
-		text = text[size:]
+		isWide = isWide || r > unicode.MaxLatin1
+		at += size
 	}
-	return b.String()
+	if done > 0 {
+		text = b.String() + text[done:]
+	}
+	if isWide { // the letters of Latin-1 are narrow and in NFC
+		text = width.Fold.String(norm.NFC.String(text))
+	}
+	return text
 }
 
-// unescape reads the escapes of JSON and of logs, however often they were escaped themselves.
-func unescape(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, is := strings.Cut(text, `\`)
-		b.WriteString(before)
-		if !is {
-			return b.String()
+// character reads what a text begins with, and reports whether that stands for another character: a byte
+// that is no UTF-8 for one of Windows-1252, an escape of JSON or a log for its letter, however often it was
+// escaped itself, and "Ã§" for "ç", which was UTF-8, and was read as something else. 0 cannot be seen.
+func character(text string) (r rune, size int, isOther bool) {
+	r, size = utf8.DecodeRuneInString(text)
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return charmap.Windows1252.DecodeByte(text[0]), 1, true
+	case r == '\\':
+		behind := strings.TrimLeft(text, `\`)
+		if letter, length := escape(behind); length > 0 {
+			return letter, len(text) - len(behind) + length, true
 		}
-		behind := strings.TrimLeft(rest, `\`)
-		size, r := escape(behind)
-		if size == 0 {
-			b.WriteString(text[len(before) : len(text)-len(behind)])
-		} else {
-			b.WriteRune(r)
+		return r, len(text) - len(behind), false
+	case r == 'Ã' || r == 'Â':
+		next, more := utf8.DecodeRuneInString(text[size:])
+		c, _ := charmap.Windows1252.EncodeRune(next)
+		if next <= 0xBF { // Latin-1
+			c = byte(next)
 		}
-		text = behind[size:]
+		if c >= 0x80 && c <= 0xBF {
+			return (r-'À')<<6 | rune(c&0x3F), size + more, true
+		}
+	case unicode.Is(unicode.Zs, r): // a blank that does not break a line
+		return ' ', size, true
+	case r == 0, unicode.Is(unicode.Cf, r):
+		return 0, size, true
 	}
+	return r, size, false
 }
 
 // escape reads what stands behind a backslash; a size of 0 is no escape.
-func escape(rest string) (size int, r rune) {
+func escape(rest string) (r rune, size int) {
 	if rest == "" {
 		return 0, 0
 	}
 	switch c := rest[0]; c {
 	case 'n':
-		return 1, '\n'
+		return '\n', 1
 	case 'r', 't':
-		if len(rest) > 1 && kinds[rest[1]] == lower { // C:\temp
-			return 0, 0
+		if len(rest) == 1 || kinds[rest[1]] != lower { // C:\temp
+			return ' ', 1
 		}
-		return 1, ' '
 	case '"', '/', '\'':
-		return 1, rune(c)
+		return rune(c), 1
 	case 'u', 'x':
 		size = map[byte]int{'u': 5, 'x': 3}[c]
 		n, err := strconv.ParseUint(rest[1:max(1, min(size, len(rest)))], 16, 32)
 		if err == nil && len(rest) >= size {
-			return size, rune(n)
+			return rune(n), size
 		}
 	}
 	return 0, 0
@@ -172,59 +137,51 @@ func escape(rest string) (size int, r rune) {
 // restore fills in letters that were lost, "N\uFFFDO" and "BENEFICI?RIO", where a word of the vocabulary
 // fits. The letter comes back without its accent.
 func (k *knowledge) restore(text string) string {
-	const most = 200 // words
+	const most, short = 200, 5 // words, and letters of one that may be a name: MAR?A
 	var b strings.Builder
 	done := 0
-	for at, n := 0, 0; n < most; n++ {
-		lost := strings.IndexAny(text[at:], "\uFFFD?")
-		if lost < 0 {
-			break
+	for at, n := 0, 0; at < len(text) && n < most; at++ {
+		if text[at] != '?' && !strings.HasPrefix(text[at:], "\uFFFD") {
+			continue
 		}
-		from, to := at+lost, at+lost
+		n++
+		from := at
 		for from > done && isLetter(text[from-1]) {
 			from--
 		}
-		for to < len(text) && (isLetter(text[to]) || text[to] == '?') {
-			to++
+		for at < len(text) && (isLetter(text[at]) || text[at] == '?') {
+			at++
 		}
-		at = to
-		whole := strings.TrimRight(text[from:to], "?") // what ends in one is a question
-		if word, is := k.fitting(whole); is && !mayBeName(whole) && !strings.HasPrefix(whole, "?") {
-			b.WriteString(text[done:from] + word)
+		whole := strings.TrimRight(text[from:at], "?") // what ends in one is a question
+		word := strings.ReplaceAll(whole, "\uFFFD", "?")
+		fits, is := k.fitting(word)
+		if is && (len(word) > short || strings.EqualFold(word, "n?o")) {
+			b.WriteString(text[done:from] + fits)
 			done = from + len(whole)
 		}
 	}
 	return b.String() + text[done:]
 }
 
-// mayBeName reports whether a word with lost letters is too short to know that it is none: MAR?A.
-func mayBeName(word string) bool {
-	const short = 5 // letters
-	plain := strings.ReplaceAll(word, "\uFFFD", "?")
-	return len(plain) <= short && !strings.EqualFold(plain, "n?o")
-}
-
 // isLetter reports whether a byte belongs to a letter: one of ASCII, or of a longer one.
 func isLetter(c byte) bool { return kinds[c] > digit || c >= utf8.RuneSelf }
 
-// fitting returns the word of the vocabulary that fits a word with lost letters.
+// fitting returns the word of the vocabulary that fits a word in which "?" are lost letters.
 func (k *knowledge) fitting(word string) (string, bool) {
 	const most, few = 40, 3 // letters
-	word = strings.ReplaceAll(word, "\uFFFD", "?")
-	lost := strings.IndexByte(word, '?')
-	switch {
-	case len(word) > most:
-	case lost < 0:
-		return word, len(word) > 1 && k.find(hashOf(word)).isKept
-	case strings.Count(word, "?") <= few:
-		for _, letter := range []string{"a", "c", "e", "i", "o", "u", ""} {
-			tried := letter
-			if lost > 0 && kinds[word[lost-1]] == upper {
-				tried = strings.ToUpper(letter)
-			}
-			if fits, is := k.fitting(word[:lost] + tried + word[lost+1:]); is {
-				return fits, true
-			}
+	before, behind, isLost := strings.Cut(word, "?")
+	if !isLost {
+		return word, k.words.find(hashOf(word)).roles&roleKept != 0
+	}
+	if len(word) > most || strings.Count(word, "?") > few {
+		return "", false
+	}
+	for letter := range strings.SplitSeq("a c e i o u ", " ") { // none: "servi??o"
+		if before != "" && kinds[before[len(before)-1]] == upper {
+			letter = strings.ToUpper(letter)
+		}
+		if fits, is := k.fitting(before + letter + behind); is {
+			return fits, true
 		}
 	}
 	return "", false

@@ -1,61 +1,55 @@
 package errtext
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 )
 
 // knowledge is the tables, made for looking up: words by their letters, and phrases as edges from node to
 // node.
 type knowledge struct {
-	tables  []*Table
-	rows    []*Row           // by id; the first is none
-	words   map[uint64]int32 // places in entries, by their letters
-	entries []entry          // the first is of no word
-	edges   map[edge]int32
-	nodes   []node
+	tables []*Table
+	rows   []*Row        // by id; the first is none
+	words  *index[entry] // by their letters
+	edges  *index[int32] // nodes, by what edge returns
+	nodes  []node
 	// stems are the lengths that stems have, a bit for each, by their first three letters.
 	stems [1 << 13]uint64
 	// codes are the first rows of codes, by kind.
 	codes [SOAPFault + 1]map[string]*Row
-	// reason is the row of a reason that names a system in words that are not known.
-	reason *Row
-	count  int32 // of words
+	count int32 // of words
 }
 
-// entry is what is known of a word: id and node are of the phrases with it, stem and stemNode of those with
-// all words that begin with it.
+// entry is what is known of a word, or of all words with a beginning: node is where phrases with it begin.
 type entry struct {
-	id, node, stem, stemNode int32
-	roles                    role
-	// isKept: it says nothing about whom a text is about. isName: people are called that, too.
-	isKept, isName bool
+	id, node int32
+	roles    role
 }
 
-// edge leads from a node to another by a word. The negative of a word may stand a few words further on.
-type edge struct{ from, word int32 }
+// edge is the way from a node by a word. The negative of a word may stand a few words further on.
+func edge(from, word int32) uint64 { return uint64(from)<<32 | uint64(uint32(word)) }
 
-// node is a place in the phrases: the words before it have been found. next and further have a bit for each
-// word that goes on, modulo 64: most words are none of them.
+// node is a place in the phrases: the words before it have been found.
 type node struct {
-	row           int32 // whose phrase ends here, and by [Row.same] further ones
-	number        int32 // the node behind a number
-	next, further uint64
+	row      int32 // whose phrase ends here, and by [Row.same] further ones
+	number   int32 // the node behind a number
+	isInside bool  // a word may follow
+	hasGap   bool  // one may follow a few words further on
 }
 
 const (
 	maxBetween = 4 // words where a phrase has ..
-	minStem    = 3
+	minStem    = 3 // letters
+	few        = 2 // words: a term with no more says too little without its code
 )
 
 func newKnowledge() *knowledge {
-	const words, edges = 24_000, 14_000 // to begin with
+	const some = 1 << 15 // to begin with
 	k := &knowledge{
-		words:   make(map[uint64]int32, words),
-		entries: make([]entry, 1, words),
-		edges:   make(map[edge]int32, edges),
-		nodes:   make([]node, 1, edges),
-		rows:    make([]*Row, 1, edges),
+		words: newIndex[entry](some),
+		edges: newIndex[int32](some),
+		nodes: make([]node, 1, some),
+		rows:  make([]*Row, 1, some),
 	}
 	for kind := range k.codes {
 		k.codes[kind] = map[string]*Row{}
@@ -63,23 +57,8 @@ func newKnowledge() *knowledge {
 	return k
 }
 
-// entry returns what is known of a word, to be changed. It holds until the next word comes in.
-func (k *knowledge) entry(word string) *entry {
-	hash := hashOf(word)
-	at, is := k.words[hash]
-	if !is {
-		at = int32(len(k.entries))
-		k.words[hash] = at
-		k.entries = append(k.entries, entry{})
-	}
-	return &k.entries[at]
-}
-
-// find returns what is known of a word.
-func (k *knowledge) find(hash uint64) *entry { return &k.entries[k.words[hash]] }
-
-// codeless has the codes of kinds without a table: the fault codes of SOAP 1.1 and 1.2, the classes of
-// enhanced status codes, and a reason in words that are not known.
+// codeless has the codes of kinds without a table: the fault codes of SOAP 1.1 and 1.2, and the classes of
+// enhanced status codes.
 var codeless = &Table{Rows: []Row{
 	{Kind: SOAPFault, Code: "Client", Class: permanent},
 	{Kind: SOAPFault, Code: "Sender", Class: permanent},
@@ -89,7 +68,6 @@ var codeless = &Table{Rows: []Row{
 	{Kind: SOAPFault, Code: "Receiver", Class: transient},
 	{Kind: Enhanced, Code: "4.x.x", Class: transient},
 	{Kind: Enhanced, Code: "5.x.x"},
-	{Kind: Term, Term: "because of a system", Sign: "away"},
 }}
 
 // add adds a row with its phrases.
@@ -103,40 +81,35 @@ func (k *knowledge) add(r *Row) {
 	}
 	switch r.Kind {
 	case Glosa:
-		words := elements(strings.ToLower(r.Term))
-		const short, stem, few = 4, 6, 2 // what has few words says too little without its code
-		for _, e := range words {
-			if n := len(e.word); n >= short {
-				r.words = append(r.words, k.id(element{word: e.word[:min(n, stem)], isStem: true}))
-			}
-		}
-		if len(words) > few {
-			k.phrase(words, r)
+		if count := k.ownWords(r); count > few {
+			k.phrase(r.Term, r)
 		}
 	case Exception:
-		parts := nameParts(r.Term)
-		k.phrase(elements(strings.Join(parts, " ")), r)
-		if len(parts) == 1 { // texts in one case
-			one := *r
-			one.id = int32(len(k.rows))
-			k.rows = append(k.rows, &one)
-			k.phrase([]element{{word: strings.ToLower(parts[0])}}, &one)
-		}
+		k.phrase(strings.Join(nameParts(r.Term), " "), r)
 	case SMTP:
 		r.Class = "" // a reply is not weighed: the SMTP policies are about nothing else
 	case Enhanced, SOAPFault:
-	case HTTP:
-		k.phrase(elements(r.Term), r)
-	case Term:
-		r.Class = class
-		if r.Term == codeless.Rows[len(codeless.Rows)-1].Term {
-			k.reason = r
-			return
-		}
-		k.phrase(elements(r.Term), r)
-	case noun, mark:
-		k.phrase(elements(r.Term), r)
+	case HTTP, Term, noun, mark:
+		r.Class = cmp.Or(r.Class, class)
+		k.phrase(r.Term, r)
 	}
+}
+
+// ownWords notes the words of a glosa's term that say something, by their beginnings, and returns how many
+// words it has.
+func (k *knowledge) ownWords(r *Row) (count int) {
+	const short, stem = 4, 6 // letters
+	s := Text{Source: r.Term}
+	var of Token
+	var w letters
+	for ; s.next(&of, &w); count++ {
+		if w.n >= short {
+			w.n = min(w.n, stem)
+			id, _ := k.id(&w, true)
+			r.words = append(r.words, id)
+		}
+	}
+	return count
 }
 
 // nameParts returns the parts of a qualified name that a text must have: the last, and the one before it
@@ -150,141 +123,116 @@ func nameParts(name string) []string {
 	return parts[len(parts)-2:]
 }
 
-// element is a word of a phrase.
-type element struct {
-	word                   string
-	isStem, gap, anyNumber bool
-}
-
-// elements returns the words of a phrase: * ends the beginning of a word, .. is a gap, # any number. Words
+// phrase adds a phrase that ends in a row: * ends the beginning of a word, .. is a gap, # any number. Words
 // that a sign sets apart may have others between them, too.
-func elements(phrase string) (all []element) {
-	gap := false
-	for part := range strings.SplitAfterSeq(phrase, " ") {
-		part = strings.TrimSuffix(part, " ")
-		switch part {
-		case "..":
-			gap = true
-			continue
-		case "#":
-			all = append(all, element{anyNumber: true})
-			continue
+func (k *knowledge) phrase(phrase string, r *Row) {
+	s := Text{Source: phrase}
+	var word Token
+	var w letters
+	for at := int32(0); ; {
+		last := word.End
+		is := s.next(&word, &w)
+		if !is {
+			word.Start = int32(len(phrase))
 		}
-		word, isStem := strings.CutSuffix(part, "*")
-		s := Text{Source: word}
-		s.cut()
-		for i := range s.Tokens {
-			isLast, behindSign := i == len(s.Tokens)-1, i > 0 && s.Tokens[i].gap >= apart
-			all = append(all, element{s.word(i), isStem && isLast, gap || behindSign, false})
-			gap = false
+		if at != 0 && strings.Contains(phrase[last:word.Start], "#") {
+			at = k.behindNumber(at)
 		}
-		if n := len(s.Tokens); n > 0 {
-			gap = strings.ContainsAny(word[s.Tokens[n-1].End:], ",:()")
+		if !is {
+			if end := k.nodes[at].row; end != r.id {
+				r.same, k.nodes[at].row = end, r.id
+			}
+			return
 		}
-	}
-	return all
-}
-
-// phrase adds a phrase that ends in a row.
-func (k *knowledge) phrase(words []element, r *Row) {
-	k.id(words[0])
-	first := k.entry(words[0].word)
-	start := &first.node
-	if words[0].isStem {
-		start = &first.stemNode
-	}
-	if *start == 0 {
-		*start = k.newNode()
-	}
-	at := *start
-	for _, e := range words[1:] {
-		at = k.follow(at, e)
-	}
-	if end := k.nodes[at].row; end != r.id {
-		r.same, k.nodes[at].row = end, r.id
+		id, start := k.id(&w, strings.HasPrefix(phrase[word.End:], "*"))
+		if at == 0 {
+			at = k.made(start)
+		} else {
+			at = k.follow(at, id, word.gap >= apart)
+		}
 	}
 }
 
-func (k *knowledge) newNode() int32 {
-	k.nodes = append(k.nodes, node{})
-	return int32(len(k.nodes) - 1)
-}
-
-// id returns the id of a word, or of a stem.
-func (k *knowledge) id(e element) int32 {
-	known := k.entry(e.word)
-	id := &known.id
-	if e.isStem {
-		id = &known.stem
-		if of := lettersOf(e.word); of.n >= minStem {
-			k.stems[stemKey(&of)] |= 1 << of.n
-		}
+// id returns the id of a word, or of a stem, and the node behind it, to be changed.
+func (k *knowledge) id(w *letters, isStem bool) (int32, *int32) {
+	key := w.hash()
+	if isStem {
+		key = stemOf(key)
+		k.stems[stemKey(w)] |= 1 << w.n
 	}
-	if *id == 0 {
+	known := k.words.add(key)
+	if known.id == 0 {
 		k.count++
-		*id = k.count
+		known.id = k.count
 	}
-	return *id
+	return known.id, &known.node
+}
+
+// stemOf returns the key of all words with a beginning.
+func stemOf(hash uint64) uint64 { return ^hash }
+
+// behindNumber returns the node behind a number.
+func (k *knowledge) behindNumber(at int32) int32 {
+	to := k.nodes[at].number
+	k.nodes[at].number = k.made(&to)
+	return to
+}
+
+// made returns a node, which it makes if there is none.
+func (k *knowledge) made(n *int32) int32 {
+	if *n == 0 {
+		*n = int32(len(k.nodes))
+		k.nodes = append(k.nodes, node{})
+	}
+	return *n
+}
+
+// follow returns the node behind a word, which it makes if there is none.
+func (k *knowledge) follow(at, id int32, gap bool) int32 {
+	way := edge(at, id)
+	if gap {
+		way = edge(at, -id)
+		k.nodes[at].hasGap = true
+	} else {
+		k.nodes[at].isInside = true
+	}
+	return k.made(k.edges.add(way))
 }
 
 func stemKey(w *letters) uint64 { return w.of[minStem] * spread >> 51 }
 
-// follow returns the node behind an element, which it makes if there is none.
-func (k *knowledge) follow(at int32, e element) int32 {
-	if e.anyNumber {
-		if k.nodes[at].number == 0 {
-			to := k.newNode()
-			k.nodes[at].number = to
-		}
-		return k.nodes[at].number
-	}
-	id := k.id(e)
-	way := edge{at, id}
-	if e.gap {
-		way.word = -id
-		k.nodes[at].further |= 1 << (id % 64)
-	} else {
-		k.nodes[at].next |= 1 << (id % 64)
-	}
-	to, is := k.edges[way]
-	if !is {
-		to = k.newNode()
-		k.edges[way] = to
-	}
-	return to
-}
-
 // begun is a phrase that begins with a token.
 type begun struct{ node, token int32 }
 
-// lookUp notes what is known of a word, and the phrases that it begins.
+// lookUp notes what is known of a word and of its beginnings.
 func (t *Text) lookUp(k *Token, of *letters) {
 	if t.known == nil || of.n == 0 {
 		return
 	}
-	w := t.known.find(of.hash())
-	k.word, k.roles, k.stems = w.id, w.roles, int32(len(t.stems))
-	k.IsKept, k.IsName = w.isKept && !k.IsNumber, w.isName
-	if w.node != 0 {
-		t.begun = append(t.begun, begun{w.node, int32(len(t.Tokens))})
-	}
-	if of.n < minStem {
-		return
-	}
-	lengths := t.known.stems[stemKey(of)]
-	for n := minStem; lengths>>n != 0 && n <= of.n; n++ {
-		if lengths>>n&1 == 0 {
-			continue
-		}
-		s := t.known.find(of.of[n])
-		if s.stem != 0 {
-			t.stems = append(t.stems, s.stem)
-			k.stemCount++
-		}
-		if s.stemNode != 0 {
-			t.begun = append(t.begun, begun{s.stemNode, int32(len(t.Tokens))})
+	k.ids = int32(len(t.ids))
+	k.roles = t.lookUpKey(of.hash()).roles
+	k.IsKept, k.IsName = k.roles&roleKept != 0 && !k.IsNumber, k.roles&roleName != 0
+	if of.n >= minStem {
+		lengths := t.known.stems[stemKey(of)]
+		for n := minStem; lengths>>n != 0 && n <= of.n; n++ {
+			if lengths>>n&1 != 0 {
+				t.lookUpKey(stemOf(of.of[n]))
+			}
 		}
 	}
+	k.idCount = int8(len(t.ids) - int(k.ids))
+}
+
+// lookUpKey notes a word, or a beginning, that phrases have, and those that it begins.
+func (t *Text) lookUpKey(key uint64) *entry {
+	e := t.known.words.find(key)
+	if e.id != 0 {
+		t.ids = append(t.ids, e.id)
+	}
+	if e.node != 0 {
+		t.begun = append(t.begun, begun{e.node, int32(len(t.Tokens))})
+	}
+	return e
 }
 
 // walk adds the phrases that go on behind a token. first is where they begin.
@@ -298,46 +246,35 @@ func (t *Text) walk(at int32, first, last int) {
 		return
 	}
 	k := &t.Tokens[next]
-	if n.next != 0 && k.gap <= near {
-		t.step(at, n.next, 1, first, next)
+	if n.isInside && k.gap <= near {
+		t.step(at, 1, first, next)
 	}
 	if n.number != 0 && k.IsNumber && strings.Trim(t.between(last, next), " ") == "" {
 		t.walk(n.number, first, next)
 	}
-	if n.further == 0 {
+	if !n.hasGap {
 		return
 	}
 	for ; next < len(t.Tokens) && next <= last+1+maxBetween && t.Tokens[next].gap <= apart; next++ {
-		if t.step(at, n.further, -1, first, next) {
+		if t.step(at, -1, first, next) {
 			return
 		}
 	}
 }
 
 // step goes on with each word that a token is.
-func (t *Text) step(at int32, bits uint64, sign int32, first, next int) (is bool) {
-	try := func(id int32) {
-		if id == 0 || bits>>(id%64)&1 == 0 {
-			return
-		}
-		if to, has := t.known.edges[edge{at, sign * id}]; has {
+func (t *Text) step(at, sign int32, first, next int) (is bool) {
+	for _, id := range t.idsOf(next) {
+		if to := *t.known.edges.find(edge(at, sign*id)); to != 0 {
 			t.walk(to, first, next)
 			is = true
 		}
 	}
-	try(t.Tokens[next].word)
-	for _, stem := range t.stemsOf(next) {
-		try(stem)
-	}
 	return is
 }
 
-func (t *Text) stemsOf(i int) []int32 {
+// idsOf returns the ids of a token: of its word, and of those that it begins with.
+func (t *Text) idsOf(i int) []int32 {
 	k := &t.Tokens[i]
-	return t.stems[k.stems : k.stems+int32(k.stemCount)]
-}
-
-// isWord reports whether a token is a word, or begins with a stem.
-func (t *Text) isWord(i int, id int32) bool {
-	return t.Tokens[i].word == id || slices.Contains(t.stemsOf(i), id)
+	return t.ids[k.ids : k.ids+int32(k.idCount)]
 }

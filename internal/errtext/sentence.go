@@ -20,20 +20,19 @@ const (
 // or of an element. It notes what stands in no sentence, and keeps the longest of nouns that are one in
 // another: "rede credenciada" is no network.
 func (t *Text) divide() {
-	clause, line, m := int16(0), int16(0), 0
-	for i := range t.Tokens {
-		for m < len(t.marks) && int(t.marks[m].first) < i {
-			m++
+	for i := range t.marks {
+		if m := &t.marks[i]; m.row.Sign == "cause" {
+			t.Tokens[m.first].clause = 1 // begins one
 		}
+	}
+	clause, line := int16(0), int16(0)
+	for i := range t.Tokens {
 		k := &t.Tokens[i]
-		switch {
-		case i == 0:
-		case k.gap == sentenceEnd:
-			clause++
+		isApart := k.gap == apart && !t.isInParentheses(i) && (i == 0 || !t.isInParentheses(i-1)) // (3.02.00)
+		if k.gap == sentenceEnd {
 			line++
-		case k.gap == apart && !t.isInParentheses(i) && !t.isInParentheses(i-1): // (3.02.00)
-			clause++
-		case t.causes(m, i):
+		}
+		if k.gap == sentenceEnd || isApart || k.clause == 1 {
 			clause++
 		}
 		k.clause, k.sentence = clause, line
@@ -59,18 +58,8 @@ func (t *Text) isInParentheses(i int) bool {
 	return strings.HasSuffix(t.before(i), "(") || strings.HasPrefix(t.behind(i), ")")
 }
 
-// causes reports whether one of the marks from m on begins with a token and sets a cause or a contrast.
-func (t *Text) causes(m, i int) bool {
-	for ; m < len(t.marks) && int(t.marks[m].first) == i; m++ {
-		if t.marks[m].row.Sign == "cause" {
-			return true
-		}
-	}
-	return false
-}
-
-// traces notes the lines of a stack trace: "at a.b.C(D.java:12)", `File "x.py", line 3`, "em A.B() na linha
-// 7".
+// traces notes the lines of a stack trace, "at a.b.C(D.java:12)" and "em A.B() na linha 7", and what stands
+// behind " at " where all of it is one line.
 func (t *Text) traces() {
 	if !strings.Contains(t.Source, " at ") && !strings.Contains(t.Source, "\n") {
 		return
@@ -89,20 +78,15 @@ func (t *Text) traces() {
 
 // traceIn returns where a trace begins in a line, -1 where none does.
 func traceIn(line string) int {
-	trimmed := strings.TrimSpace(line)
-	hasCall := strings.Contains(trimmed, "(") && strings.Contains(trimmed, ".")
+	begin, _, isCall := strings.Cut(strings.TrimSpace(line), "(")
+	isFile := strings.Contains(line, ".java:") || strings.Contains(line, ".js:") ||
+		strings.Contains(line, ".cs:")
+	begin, _, _ = strings.Cut(begin, " ")
 	switch {
-	case strings.HasPrefix(trimmed, "at ") && strings.ContainsAny(trimmed, "(:."),
-		strings.HasPrefix(trimmed, `File "`),
-		strings.HasPrefix(trimmed, "em ") && hasCall,
-		strings.HasPrefix(trimmed, "#") && hasCall:
+	case isCall && (begin == "at" || begin == "em" || strings.HasPrefix(begin, "#")):
 		return 0
-	}
-	cut := strings.Index(line, " at ") // all in one line: Error ... at a.b.C(D.java:12)
-	for _, file := range []string{".java:", ".js:", ".cs:"} {
-		if cut >= 0 && strings.Contains(line[cut:], file) {
-			return cut
-		}
+	case isFile:
+		return strings.Index(line, " at ") // Error ... at a.b.C(D.java:12)
 	}
 	return -1
 }
@@ -114,12 +98,12 @@ func (t *Text) fieldNames() {
 		for t.isJoined(last) {
 			last++
 		}
-		if k := &t.Tokens[i]; k.place == prose && !k.IsNumber {
+		if t.Tokens[i].place == prose {
 			is := prose
 			switch {
 			case last+1 < len(t.Tokens) && t.between(last, last+1) == "." && t.roleAt(last+1)&roleFile != 0:
 				is = trace
-			case t.isSetting(i, last), i > 1 && k.gap <= apart && t.isElement(i):
+			case t.isSetting(last), t.isElement(i):
 				is = name
 			}
 			for n := i; n <= last; n++ {
@@ -132,14 +116,11 @@ func (t *Text) fieldNames() {
 
 // isSetting reports whether a name stands before a number or a truth value: timeoutMs=30000,
 // "retryable":false.
-func (t *Text) isSetting(i, last int) bool {
-	rest := t.behind(last)
-	if !strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, `":`) && !strings.HasPrefix(rest, `" :`) {
-		return false
-	}
-	value := strings.TrimLeft(rest[1:], `: "'`)
-	return value != "" && kinds[value[0]] == digit && t.roleAt(i)&roleNamed == 0 ||
-		strings.HasPrefix(value, "false") || strings.HasPrefix(value, "null")
+func (t *Text) isSetting(last int) bool {
+	rest := strings.TrimLeft(t.behind(last), `"`)
+	value := strings.TrimLeft(rest, `=: "'`)
+	isSet := strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":") && len(rest) < len(t.behind(last))
+	return isSet && value != "" && (kinds[value[0]] == digit || strings.HasPrefix(value, "false"))
 }
 
 // isElement reports whether a word is the name of an element or a field: elemento ans:x, campo x.
@@ -147,4 +128,9 @@ func (t *Text) isElement(i int) bool {
 	before := t.roleAt(i - 1)
 	isPrefix := before&roleTISS != 0 && t.between(i-1, i) == ":" && strings.EqualFold(t.word(i-1), "ans")
 	return before&roleField != 0 || isPrefix
+}
+
+// isJoined reports whether the token behind one is a part of the same name.
+func (t *Text) isJoined(i int) bool {
+	return i >= 0 && i+1 < len(t.Tokens) && (t.Tokens[i+1].gap == joined || t.between(i, i+1) == "_")
 }

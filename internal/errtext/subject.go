@@ -1,9 +1,6 @@
 package errtext
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // The roles of nouns: what something is said of.
 const (
@@ -14,7 +11,7 @@ const (
 	ofClaim       = "claim"       // patient, card, plan, guide, procedure, material, deadline
 	ofMessage     = "message"     // what was sent: file, element, field, lot
 	ofOwn         = "own"         // the hospital's access: login, version, hash, address
-	ofCertificate = "certificate" // the hospital's certificate
+	ofCertificate = "certificate" // the hospital's certificate and keys, and what holds them
 	ofPassword    = "password"    // senha: of an authorisation, or of a login
 	ofContact     = "contact"     // how people reach people: telephone, e-mail
 	ofUnknown     = "unknown"     // something is named that no table knows
@@ -50,19 +47,16 @@ func (t *Text) subject(p *Piece) (role string, n *span) {
 	return role, n
 }
 
-// inside returns a noun in a phrase, a system's if there is one.
-func (t *Text) inside(p *Piece) (n *span) {
-	if p.row.Kind != Term {
-		return nil
-	}
+// inside returns the noun in a phrase, nil for none.
+func (t *Text) inside(p *Piece) *span {
 	for i := range t.nouns {
-		m := &t.nouns[i]
-		overlaps := m.first <= p.last && m.last >= p.first && (p.last > p.first || m.last > m.first)
-		if overlaps && (n == nil || t.roleOf(p, n) != ofSystem) {
-			n = m
+		n := &t.nouns[i]
+		overlaps := n.first <= p.last && n.last >= p.first && (p.last > p.first || n.last > n.first)
+		if overlaps && p.row.Kind == Term {
+			return n
 		}
 	}
-	return n
+	return nil
 }
 
 // inFront returns the noun of a clause in front of a piece, in the same sentence.
@@ -82,7 +76,7 @@ func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
 			break
 		}
 		switch is := t.roleOf(p, m); {
-		case is == ofContact, !passes && t.isOwn(m),
+		case is == ofContact, !passes && (is == ofOwn || is == ofCertificate),
 			passes && (is == ofSystem || is == ofProcess) && role != ofContact:
 			role, n = is, m
 		}
@@ -99,18 +93,16 @@ func (t *Text) roleOf(p *Piece, n *span) string {
 	if n.row.Sign != ofMaybe {
 		return n.row.Sign
 	}
-	const nearby = 5 // tokens
 	for i := range t.nouns {
 		m := &t.nouns[i]
-		if m.row.Sign == ofScope && m.first > p.first && m.first <= p.last+nearby &&
-			t.Tokens[m.first].clause == t.Tokens[p.last].clause {
+		if m.row.Sign == ofScope && m.first > p.first && t.Tokens[m.first].clause == t.Tokens[p.last].clause {
 			return ofClaim
 		}
 	}
 	return ofSystem
 }
 
-// behind_ returns the noun that a preposition joins to a piece from behind.
+// nounBehind returns the noun that a preposition joins to a piece from behind.
 func (t *Text) nounBehind(p *Piece, prepositions role) *span {
 	next := p.last + 1
 	if int(next) >= len(t.Tokens) || t.Tokens[next].gap > near || t.Tokens[next].roles&prepositions == 0 {
@@ -118,15 +110,12 @@ func (t *Text) nounBehind(p *Piece, prepositions role) *span {
 	}
 	for i := range t.nouns {
 		n := &t.nouns[i]
-		if n.first >= next && n.first <= next+2 && t.Tokens[n.first].clause == t.Tokens[p.last].clause {
+		if n.first >= next && n.first <= next+2 {
 			return n
 		}
 	}
 	return nil
 }
-
-// isOwn reports whether a noun names the hospital's own access or certificate.
-func (t *Text) isOwn(n *span) bool { return n.row.Sign == ofOwn || n.row.Sign == ofCertificate }
 
 // namesUnknown reports whether a word in front of a token, in its clause, may name something that is no known
 // noun.
@@ -158,33 +147,8 @@ func (t *Text) isLinked(n, next *span) bool {
 	return true
 }
 
-// marked reports whether a mark of a sign stands in a piece's clause, before it or also behind it.
-func (t *Text) marked(p *Piece, sign string, alsoBehind bool) bool {
-	first, last := &t.Tokens[p.first], &t.Tokens[p.last]
-	return slices.ContainsFunc(t.marks, func(m span) bool {
-		k := &t.Tokens[m.first]
-		if sign == "ended" && m.first > 0 {
-			switch strings.ToLower(t.word(int(m.first) - 1)) {
-			case "não", "nao", "até", "ate", "quando", "que", "será", "sera": // não terminou
-				return false
-			}
-		}
-		return m.row.Sign == sign && k.sentence == first.sentence &&
-			(k.clause == first.clause || k.clause == last.clause) && (alsoBehind || m.first <= p.first)
-	})
-}
-
-// markedNear reports whether a mark of a sign stands at most so many tokens before a piece, in its sentence.
-func (t *Text) markedNear(p *Piece, sign string, within int32) bool {
-	return slices.ContainsFunc(t.marks, func(m span) bool {
-		isBefore := m.last < p.first || sign == "after" && m.first <= p.first
-		return m.row.Sign == sign && isBefore && p.first-m.last <= within &&
-			t.Tokens[m.first].sentence == t.Tokens[p.first].sentence
-	})
-}
-
-// inSentence reports whether a mark of a sign stands in a piece's sentence.
-func (t *Text) inSentence(p *Piece, sign string) bool {
+// marked reports whether a mark of a sign stands in a piece's sentence.
+func (t *Text) marked(p *Piece, sign string) bool {
 	return slices.ContainsFunc(t.marks, func(m span) bool {
 		return m.row.Sign == sign && t.Tokens[m.first].sentence == t.Tokens[p.first].sentence
 	})

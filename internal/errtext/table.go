@@ -2,18 +2,38 @@ package errtext
 
 import (
 	"crypto/sha256"
-	"embed"
+	_ "embed" // the tables
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed tables/*.tsv tables/*.txt
-var files embed.FS
+// The files of the folder tables, which people read and edit.
+var (
+	//go:embed tables/tabela-38.tsv
+	tabela38 string
+	//go:embed tables/http.tsv
+	http string
+	//go:embed tables/smtp.tsv
+	smtp string
+	//go:embed tables/exceptions.tsv
+	exceptions string
+	//go:embed tables/terms.tsv
+	terms string
+	//go:embed tables/nouns.tsv
+	nouns string
+	//go:embed tables/marks.tsv
+	marks string
+	//go:embed tables/roles.tsv
+	roles string
+	//go:embed tables/times.tsv
+	times string
+	//go:embed tables/vocabulary.txt
+	vocabulary string
+)
 
-// The tables of evidence. Each is a file of the folder tables, which people read and edit.
+// The tables of evidence.
 const (
 	TableGlosas     = "tabela-38"  // ANS, Tabela 38: code, term, class, source, version
 	TableHTTP       = "http"       // status codes with their reason phrases
@@ -48,8 +68,6 @@ const (
 type Table struct {
 	Name string
 	Rows []Row
-	// Version is a short hash of the file.
-	Version string
 }
 
 // Row is a row of a table. A field that the table does not have is empty.
@@ -70,30 +88,29 @@ type Row struct {
 	// id is the row's place among all rows, same that of another row of the same phrase, 0 for none.
 	id, same int32
 	sign     sign
-	rest     string
 	// words are those of the term of a glosa, as stems.
 	words []int32
 }
 
 var fields = map[string]func(*Row) *string{
-	"code":    func(r *Row) *string { return &r.Code },
-	"term":    func(r *Row) *string { return &r.Term },
-	"class":   func(r *Row) *string { return &r.Class },
-	"sign":    func(r *Row) *string { return &r.Sign },
-	"needs":   func(r *Row) *string { return &r.Needs },
-	"source":  func(r *Row) *string { return &r.rest }, // where a row comes from
-	"version": func(r *Row) *string { return &r.rest },
+	"code":  func(r *Row) *string { return &r.Code },
+	"term":  func(r *Row) *string { return &r.Term },
+	"class": func(r *Row) *string { return &r.Class },
+	"sign":  func(r *Row) *string { return &r.Sign },
+	"needs": func(r *Row) *string { return &r.Needs },
 }
 
-// Tables returns all tables of evidence, by name.
-func Tables() []*Table { return known().tables }
+// Version returns a short hash of the tables: by one version each text says the same.
+var Version = sync.OnceValue(func() string {
+	all := tabela38 + http + smtp + exceptions + terms + nouns + marks + roles + times + vocabulary
+	sum := sha256.Sum256([]byte(all))
+	return hex.EncodeToString(sum[:6])
+})
 
 // TableOf returns the table of a name, nil for none.
 func TableOf(name string) *Table {
-	for _, t := range Tables() {
-		if t.Name == name {
-			return t
-		}
+	if i := slices.IndexFunc(known().tables, func(t *Table) bool { return t.Name == name }); i >= 0 {
+		return known().tables[i]
 	}
 	return nil
 }
@@ -106,28 +123,26 @@ func (t *Table) row(code string) *Row {
 	return nil
 }
 
-func file(name string) string {
-	text, err := files.ReadFile("tables/" + name)
-	if err != nil {
-		panic(fmt.Sprintf("errtext: %v", err)) // they come with the program, and its tests read them
-	}
-	return string(text)
-}
-
 // readTable reads a table. The first line names the columns.
-func readTable(name string, kind Kind) *Table {
-	text := file(name + ".tsv")
-	sum := sha256.Sum256([]byte(text))
-	t := &Table{Name: name, Version: hex.EncodeToString(sum[:6])}
+func readTable(name string, kind Kind, text string) *Table {
+	t := &Table{Name: name}
 	head, text, _ := strings.Cut(text, "\n")
-	columns := strings.Split(head, "\t")
-	t.Rows = make([]Row, 0, strings.Count(text, "\n"))
-	for line := range strings.Lines(text) {
-		r, rest := Row{Kind: kind}, strings.TrimSuffix(line, "\n")
-		for _, column := range columns {
-			*fields[column](&r), rest, _ = strings.Cut(rest, "\t")
+	var columns []func(*Row) *string
+	for column := range strings.SplitSeq(head, "\t") {
+		columns = append(columns, fields[column])
+	}
+	t.Rows = make([]Row, strings.Count(text, "\n"))
+	for i := range t.Rows {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		t.Rows[i].Kind = kind
+		for _, field := range columns {
+			value := ""
+			value, line, _ = strings.Cut(line, "\t")
+			if field != nil { // source and version are for people
+				*field(&t.Rows[i]) = value
+			}
 		}
-		t.Rows = append(t.Rows, r)
 	}
 	return t
 }
@@ -137,37 +152,30 @@ var known = sync.OnceValue(readAll)
 
 func readAll() *knowledge {
 	k := newKnowledge()
-	for _, of := range []struct {
-		name string
-		kind Kind
-	}{
-		{TableGlosas, Glosa},
-		{TableHTTP, HTTP},
-		{TableSMTP, SMTP},
-		{TableExceptions, Exception},
-		{TableTerms, Term},
-	} {
-		k.tables = append(k.tables, readTable(of.name, of.kind))
+	k.tables = []*Table{
+		readTable(TableGlosas, Glosa, tabela38),
+		readTable(TableHTTP, HTTP, http),
+		readTable(TableSMTP, SMTP, smtp),
+		readTable(TableExceptions, Exception, exceptions),
+		readTable(TableTerms, Term, terms),
+		readTable("nouns", noun, nouns),
+		readTable("marks", mark, marks),
+		codeless,
 	}
-	k.tables = append(k.tables, codeless, readTable("nouns", noun), readTable("marks", mark))
 	for _, t := range k.tables {
 		for i := range t.Rows {
 			k.add(&t.Rows[i])
 		}
 	}
-	k.tables = k.tables[:len(k.tables)-3]
-	_, roles, _ := strings.Cut(file("roles.tsv"), "\n")
+	_, roles, _ := strings.Cut(roles, "\n")
 	for line := range strings.Lines(roles) {
 		word, roles, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		for name := range strings.FieldsSeq(roles) {
-			k.entry(word).roles |= 1 << slices.Index(roleNames, name)
+			k.words.add(hashOf(word)).roles |= 1 << slices.Index(roleNames, name)
 		}
 	}
-	for word := range strings.FieldsSeq(file("vocabulary.txt")) {
-		k.entry(word).isKept = true
-	}
-	for word := range strings.FieldsSeq(file("names.txt")) {
-		k.entry(word).isName = true
+	for word := range strings.FieldsSeq(vocabulary) {
+		k.words.add(hashOf(word)).roles |= roleKept
 	}
 	return k
 }

@@ -1,7 +1,6 @@
 package errtext
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,13 +16,14 @@ type Text struct {
 	Tokens []Token
 
 	known      *knowledge
-	stems      []int32 // of the tokens
+	ids        []int32 // of the tokens
 	begun      []begun
 	nouns      []span
 	marks      []span
 	reasons    []span // of statuses
 	answers    []answer
 	hasNumbers bool
+	namesOwn   bool  // something of the hospital's own
 	beyond     Piece // see [Text.add]
 	// upper is Source in upper case, once it was asked for.
 	upper string
@@ -60,8 +60,7 @@ var texts = sync.Pool{New: func() any { return &Text{known: known()} }}
 // [Text.Free].
 func Read(text string) *Text {
 	t := Words(text)
-	if len(t.Pieces) > 0 {
-		slices.SortStableFunc(t.Pieces, func(a, b Piece) int { return cmp.Compare(a.Start, b.Start) })
+	if len(t.Pieces) > 0 || t.namesOwn && len(t.marks) > 0 {
 		t.dropParts()
 		t.inAnswers()
 		t.divide()
@@ -101,7 +100,7 @@ func (t *Text) Free() {
 		known:   t.known,
 		Pieces:  t.Pieces[:0],
 		Tokens:  t.Tokens[:0],
-		stems:   t.stems[:0],
+		ids:     t.ids[:0],
 		begun:   t.begun[:0],
 		nouns:   t.nouns[:0],
 		marks:   t.marks[:0],
@@ -123,6 +122,7 @@ func (t *Text) found(r *Row, first, last int) {
 	switch {
 	case r.Kind == noun && len(t.nouns) < maxSpans:
 		t.nouns = append(t.nouns, s)
+		t.namesOwn = t.namesOwn || r.Sign == ofOwn || r.Sign == ofCertificate
 	case r.Kind == mark && len(t.marks) < maxSpans:
 		t.marks = append(t.marks, s)
 	case r.Kind == HTTP && len(t.reasons) < maxSpans:
@@ -132,7 +132,7 @@ func (t *Text) found(r *Row, first, last int) {
 	}
 }
 
-// add adds a piece, and returns it; what is beyond the limit is not kept.
+// add adds a piece where it stands in the text, and returns it; what is beyond the limit is not kept.
 func (t *Text) add(r *Row, first, last int) *Piece {
 	p := Piece{
 		span:  span{int32(first), int32(last), r},
@@ -150,8 +150,12 @@ func (t *Text) add(r *Row, first, last int) *Piece {
 		t.beyond = p
 		return &t.beyond
 	}
-	t.Pieces = append(t.Pieces, p)
-	return &t.Pieces[len(t.Pieces)-1]
+	at := len(t.Pieces)
+	for at > 0 && t.Pieces[at-1].Start > p.Start {
+		at--
+	}
+	t.Pieces = slices.Insert(t.Pieces, at, p)
+	return &t.Pieces[at]
 }
 
 // dropParts removes pieces that are a part of another one: of the whole term of a glosa, of a phrase that

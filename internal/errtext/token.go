@@ -14,14 +14,12 @@ type Token struct {
 	// IsKept: it is a word of the vocabulary, or a number that is evidence or a measure. IsName: people are
 	// called that, too.
 	IsKept, IsName bool
-	// word is the id of a word that phrases have, 0 for others; stems are those that it begins with, a part
-	// of the text's list.
-	word      int32
-	stems     int32
-	stemCount int8
-	gap       gap
-	place     place
-	roles     role
+	// ids are those of its word, and of its beginnings, that phrases have: a part of the text's list.
+	ids     int32
+	idCount int8
+	gap     gap
+	place   place
+	roles   role
 	// clause and sentence are the numbers of those that it stands in.
 	clause, sentence int16
 }
@@ -90,48 +88,72 @@ func plainLetter(r rune) byte {
 
 // cut cuts the text into tokens and looks each of them up.
 func (t *Text) cut() {
-	between := sentenceEnd
+	var k Token
 	var w letters
-	for at := 0; at < len(t.Source); {
-		k := Token{Start: int32(at), gap: between, IsNumber: kinds[t.Source[at]] == digit}
-		at = t.token(&k, &w)
-		if at == int(k.Start) { // a sign
-			size := 1
-			if t.Source[at] >= utf8.RuneSelf {
-				_, size = utf8.DecodeRuneInString(t.Source[at:])
-			}
-			between = max(between, t.separator(at))
-			at += size
-			continue
-		}
-		k.End, k.IsJoined, between = int32(at), k.gap == joined, joined
+	for t.next(&k, &w) {
 		t.hasNumbers = t.hasNumbers || k.IsNumber
 		t.lookUp(&k, &w)
 		t.Tokens = append(t.Tokens, k)
 	}
 }
 
-// token reads the letters of a token and returns where it ends.
-func (t *Text) token(k *Token, w *letters) int {
+// next makes k, which is a token or none, the one behind it and w its letters. It reports whether there is
+// one.
+func (t *Text) next(k *Token, w *letters) bool {
+	between := joined
+	if k.End == 0 {
+		between = sentenceEnd
+	}
+	for start := int(k.End); start < len(t.Source); {
+		isNumber := kinds[t.Source[start]] == digit
+		if end := t.token(start, isNumber, w); end > start {
+			*k = Token{
+				Start:    int32(start),
+				End:      int32(end),
+				IsNumber: isNumber,
+				IsJoined: between == joined,
+				gap:      between,
+			}
+			return true
+		}
+		between = max(between, t.separator(start))
+		size := 1
+		if t.Source[start] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(t.Source[start:])
+		}
+		start += size
+	}
+	return false
+}
+
+// token reads the letters of a word or a number and returns where it ends.
+func (t *Text) token(start int, isNumber bool, w *letters) int {
 	text, last, capitals := t.Source, other, 0
 	w.n = 0
-	for at := int(k.Start); ; {
+	for at := start; ; {
 		if at == len(text) {
 			return at
 		}
 		c := text[at]
+		kind := kinds[c]
+		if kind == lower && last != upper && !isNumber {
+			w.add(c)
+			last = lower
+			at++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(text[at:])
 			letter := plainLetter(r)
-			if letter == 0 || k.IsNumber {
+			if letter == 0 || isNumber {
 				return at
 			}
 			w.add(letter)
 			at += size
 			continue
 		}
-		switch kind := kinds[c]; {
-		case kind == other, (kind == digit) != k.IsNumber, kind == upper && last == lower:
+		switch {
+		case kind == other, (kind == digit) != isNumber, kind == upper && last == lower:
 			return at
 		case kind == lower && last == upper && capitals > 1: // HTTP, Error: the last capital begins a word
 			w.n--

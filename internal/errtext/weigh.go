@@ -21,38 +21,53 @@ const (
 	fact                  // refuses: with what no system that is away would say
 )
 
-// weigh gives each piece what it counts.
+// The parts of a text.
+const (
+	clause = iota
+	sentence
+	wholeText
+)
+
+// weigh gives each piece what it counts: first to what passes by itself, which refusals are compared with.
 func (t *Text) weigh() {
-	for i := range t.Pieces {
-		if p := &t.Pieces[i]; p.row.Class == transient {
-			t.passes(p)
-		}
-	}
+	refuses := t.addOwn()
 	for i := range t.Pieces {
 		switch p := &t.Pieces[i]; p.row.Class {
 		case transient:
+			t.passes(p)
 		case permanent:
-			t.refuses(p)
+			refuses = true
 		default:
-			p.weight = strong
+			p.weight, p.Counts = strong, true
 		}
 	}
-	t.addReasons()
-	for i := range t.Pieces {
-		if p := &t.Pieces[i]; p.row.Class == permanent && p.weight > nothing {
-			t.settle(p)
-		}
+	if refuses {
+		t.addReasons()
 	}
 	var passing weight
+	t.anyPassing(bare, func(p *Piece) bool {
+		p.Counts, passing = true, max(passing, p.weight)
+		return false
+	})
 	for i := range t.Pieces {
-		if p := &t.Pieces[i]; p.row.Class == transient {
-			passing = max(passing, p.weight)
+		if p := &t.Pieces[i]; p.row.Class == permanent {
+			if p.row != ownFault {
+				t.refuses(p)
+			}
+			t.settle(p)
+			p.Counts = p.weight > passing
 		}
 	}
+}
+
+// anyPassing reports whether something holds of a piece that passes by itself, of a weight or more.
+func (t *Text) anyPassing(least weight, holds func(*Piece) bool) bool {
 	for i := range t.Pieces {
-		p := &t.Pieces[i]
-		p.Counts = p.weight > nothing && (p.row.Class != permanent || p.weight > passing)
+		if p := &t.Pieces[i]; p.row.Class == transient && p.weight >= least && holds(p) {
+			return true
+		}
 	}
+	return false
 }
 
 // lower lowers the weight of a piece.
@@ -71,20 +86,18 @@ func (t *Text) passes(p *Piece) {
 		p.lower(nothing, "in a line of a stack trace")
 	case place == name:
 		p.lower(nothing, "the name of a field")
+	case p.row.Code == "407", p.sign == tls && t.near(p, wholeText, ofCertificate) != nil,
+		p.sign == proxy && t.near(p, sentence, ofOwn) != nil:
+		p.lower(soft, "may be the hospital's own fault")
 	case kind == HTTP:
-		role, n := t.subject(p)
-		switch code := p.row.Code; {
-		case code == "407":
-			p.lower(soft, "may be the hospital's own password")
-		case (code == "500" || code == "520") && role == ofSystem: // API de cadastro retornou 500
+		switch role, n := t.subject(p); {
+		case role == ofSystem: // API de cadastro retornou 500
 			p.subject = n
-		case code == "500" || code == "520":
+		case p.row.Code == "500":
 			p.lower(soft, "says only that the program there failed")
-		case p.unsure && role != ofSystem:
+		case p.unsure:
 			p.lower(weak, "may be a number of the insurer's own")
 		}
-	case kind == SOAPFault:
-		p.lower(bare, "says nothing of why")
 	case kind == Term:
 		t.passesOf(p)
 		t.passesHow(p)
@@ -99,17 +112,17 @@ func (t *Text) passesOf(p *Piece) {
 	switch {
 	case p.sign == page:
 		p.lower(bare, "says nothing of why")
+	case p.sign == advice && t.marked(p, "change"):
+		p.lower(soft, "only once something is changed")
 	case p.sign == advice:
 		p.lower(weak, "is advice")
 	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
-		if role != ofSystem || t.Tokens[n.first].sentence != t.Tokens[p.last].sentence {
-			p.lower(nothing, "says nothing of what")
-			return
-		}
-		p.subject = n
 		p.lower(weak, "says little")
+		if p.subject = n; role != ofSystem {
+			p.lower(nothing, "says nothing of what")
+		}
 	case needsSubject:
 		p.subject = n
 		switch role {
@@ -118,7 +131,7 @@ func (t *Text) passesOf(p *Piece) {
 		case ofCertificate:
 			p.lower(nothing, "said of the hospital's own access")
 		case ofOwn:
-			if p.sign != tls {
+			if p.sign&(tls|token) == 0 {
 				p.lower(weak, "said of the hospital's own access")
 			}
 		case ofContact:
@@ -129,67 +142,73 @@ func (t *Text) passesOf(p *Piece) {
 
 // passesHow lowers what is said to be over, not yet so, possible, denied, or a setting.
 func (t *Text) passesHow(p *Piece) {
-	const right, nearby, clauseLong = 1, 3, 6
-	isJoined := p.first > 0 && t.Tokens[p.first-1].roles&roleOr != 0
 	switch {
-	case p.sign != advice && (t.markedNear(p, "no", right) || isJoined && t.markedNear(p, "no", nearby+1)):
-		p.lower(nothing, "denied")
 	case t.isLimit(p):
 		p.lower(nothing, "a limit that was set")
 	case t.isInName(p):
 		p.lower(soft, "a name")
-	case t.marked(p, "if", false):
-		p.lower(soft, "only if it happens")
-	case t.marked(p, "habit", true), t.marked(p, "future", false):
-		p.lower(soft, "announced, or a habit")
-	case t.marked(p, "earlier", true), t.Tokens[p.first].clause > 0 && t.markedNear(p, "earlier", nearby):
-		p.lower(soft, "of an earlier try")
-	case t.marked(p, "ended", true):
-		p.lower(soft, "is over")
-	case t.markedNear(p, "after", clauseLong):
-		p.lower(weak, "lies before it")
+	}
+	first, last := &t.Tokens[p.first], &t.Tokens[p.last]
+	isJoined := p.first > 0 && t.Tokens[p.first-1].roles&roleOr != 0 // sem timeout ou falha de rede
+	for i := range t.marks {
+		m := &t.marks[i]
+		k, sign := &t.Tokens[m.first], m.row.Sign
+		if k.sentence != first.sentence {
+			continue
+		}
+		inClause, isBefore := k.clause == first.clause || k.clause == last.clause, m.first <= p.first
+		near := func(tokens int32) bool { return m.last < p.first && p.first-m.last <= tokens }
+		switch {
+		case sign == "no" && (near(1) || isJoined && near(4)):
+			p.lower(nothing, "denied")
+		case sign == "if" && inClause && isBefore:
+			p.lower(soft, "only if it happens")
+		case sign == "habit" && inClause, sign == "future" && inClause && isBefore:
+			p.lower(soft, "announced, or a habit")
+		case sign == "earlier" && (inClause || near(3)):
+			p.lower(soft, "of an earlier try")
+		case sign == "ended" && inClause && t.roleAt(int(m.first)-1)&(roleApart|roleWhen) == 0:
+			p.lower(soft, "is over") // but não terminou
+		case sign == "after" && inClause && isBefore:
+			p.lower(weak, "lies before it")
+		}
 	}
 }
 
 // isInName reports whether a piece is the middle of a name such as RN-TIMEOUT-03.
 func (t *Text) isInName(p *Piece) bool {
 	before, behind := t.Source[:p.Start], t.Source[p.End:]
-	if p.sign != timeout || before == "" || len(behind) < 2 {
-		return false
-	}
-	left, right := before[len(before)-1], behind[0]
-	isSign := func(c byte) bool { return c == '-' || c == '_' }
-	return isSign(left) && isSign(right) && (left == right || kinds[behind[1]] == digit)
+	return p.sign == timeout && strings.TrimRight(before, "-_") != before &&
+		strings.TrimLeft(behind, "-_") != behind
 }
 
-// isLimit reports whether a word for a time names a limit that was set: (timeout 60000 ms), timeout de 30 s.
+// isLimit reports whether a word for a time names a limit that was set: (timeout 60000 ms).
 func (t *Text) isLimit(p *Piece) bool {
-	if p.sign != timeout || p.Start == 0 {
-		return false
-	}
-	behind, before := t.Source[p.End:], strings.TrimRight(t.Source[:p.Start], " ")
-	value := strings.TrimLeft(behind, " =:")
-	return value != "" && kinds[value[0]] == digit && before != "" &&
-		(strings.IndexByte("({;,|", before[len(before)-1]) >= 0 || strings.HasPrefix(behind, "="))
+	before := strings.TrimRight(t.Source[:p.Start], " ")
+	value := strings.TrimLeft(t.Source[p.End:], " =:")
+	return p.sign == timeout && value != "" && kinds[value[0]] == digit && before != "" &&
+		strings.IndexByte("({;,|", before[len(before)-1]) >= 0
 }
 
 // refuses weighs a sign of a refusal.
 func (t *Text) refuses(p *Piece) {
 	p.weight = plain
-	switch kind := p.row.Kind; {
+	switch isGlosa := p.row.Kind == Glosa; {
+	case isGlosa && p.ownTerm && p.sign == factSign:
+		p.weight = fact
+	case isGlosa:
+		p.weight = reason
+	case p.row.Kind == Term:
+		t.refusesOf(p)
+	}
+	switch {
 	case t.Tokens[p.first].place == trace:
 		p.lower(nothing, "in a line of a stack trace")
-	case kind == Glosa:
-		p.weight = reason
-		if p.ownTerm && p.sign == factSign {
-			p.weight = fact
-		}
-		t.refusesHow(p)
-	case kind == Exception && p.sign == own:
-		p.weight = denial
-	case kind == Term:
-		t.refusesOf(p)
-		t.refusesHow(p)
+	case p.row.Kind != Glosa && p.row.Kind != Term: // a status is not asked
+	case t.isAsked(p):
+		p.lower(nothing, "asked, not said")
+	case t.marked(p, "default"):
+		p.lower(nothing, "what is answered where nothing is known")
 	}
 }
 
@@ -199,8 +218,6 @@ func (t *Text) refusesOf(p *Piece) {
 	p.subject = n
 	ofAClaim := role == ofClaim || role == ofProcess || role == ofScope
 	switch {
-	case p.row.Needs == "own" && role != ofOwn && role != ofCertificate && (ofAClaim || !t.isNearOwn(p)):
-		p.lower(nothing, "said of nothing of the hospital's own")
 	case p.row.Needs == "system" && !ofAClaim && role != ofMessage:
 		p.lower(nothing, "said of no claim")
 	case p.sign == schema, p.sign == duplicate, p.sign == tissFault, p.sign == fault:
@@ -208,25 +225,23 @@ func (t *Text) refusesOf(p *Piece) {
 	case t.isPartOfPassing(p):
 		p.lower(nothing, "a part of what passes by itself")
 	case p.sign&(setup|factSign) != 0 && (t.names(p, ofSystem) || t.names(p, ofProcess)):
-		p.why = "said of a system"
 	case p.sign == setup:
 		p.weight = fact
 	case p.sign == own:
 		p.weight = denial
-	case role == ofCertificate:
-		p.weight, p.sign = denial, setup
-		if p.row.Sign == "fact" {
-			p.weight = fact
-		}
-	case role == ofOwn:
+	case t.ownOf(p, role, n) != nil:
 		p.weight, p.sign = denial, own
+		switch {
+		case p.row.Sign == "fact" && role == ofCertificate:
+			p.weight, p.sign = fact, setup
+		case p.row.Sign == "fact":
+			p.weight = reason
+		}
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
 		if p.first == p.last && !ofAClaim { // one word, and not said of what
 			p.weight = reason
 		}
-	case !ofAClaim && role != ofSystem && t.isNearOwn(p):
-		p.weight, p.sign = denial, own
 	case p.sign == access:
 	case p.sign == deniedSign:
 		p.weight = denial
@@ -235,43 +250,52 @@ func (t *Text) refusesOf(p *Piece) {
 		}
 	case ofAClaim, t.names(p, ofClaim):
 		p.weight = reason
-	case role == ofSystem:
-		p.why, p.sign = "said of a system", unsaid
 	default:
 		p.sign = unsaid
-	}
-}
-
-// refusesHow lowers what is asked, or is an answer by default.
-func (t *Text) refusesHow(p *Piece) {
-	switch {
-	case t.isAsked(p):
-		p.lower(nothing, "asked, not said")
-	case t.inSentence(p, "default"):
-		p.lower(nothing, "what is answered where nothing is known")
 	}
 }
 
 // names reports whether a phrase has a noun of a role in it.
 func (t *Text) names(p *Piece, role string) bool {
 	return slices.ContainsFunc(t.nouns, func(n span) bool {
-		return n.row.Sign == role && n.first <= p.last && n.last >= p.first && n.last <= p.last+1
+		return n.row.Sign == role && n.first <= p.last && n.last >= p.first
 	})
 }
 
-// isNearOwn reports whether the sentence of a piece names the hospital's own access.
-func (t *Text) isNearOwn(p *Piece) bool {
-	return slices.ContainsFunc(t.nouns, func(n span) bool {
-		return t.isOwn(&n) && t.Tokens[n.first].sentence == t.Tokens[p.first].sentence
-	})
+// ownOf returns what of the hospital's own a piece is said of, nil for nothing: its subject, or what its
+// sentence names, or its clause where a message or a system stands in front.
+func (t *Text) ownOf(p *Piece, role string, n *span) *span {
+	part := sentence
+	switch role {
+	case ofOwn, ofCertificate:
+		return n
+	case ofClaim, ofProcess, ofScope:
+		return nil
+	case ofMessage, ofSystem:
+		part = clause
+	}
+	return t.near(p, part, ofOwn, ofCertificate)
+}
+
+// near returns a noun of one of the roles in the same part of the text as a piece, nil for none.
+func (t *Text) near(p *Piece, part int, roles ...string) *span {
+	for i := range t.nouns {
+		n := &t.nouns[i]
+		k, of := &t.Tokens[p.first], &t.Tokens[n.first]
+		if slices.Contains(roles, n.row.Sign) &&
+			(part == wholeText || of.sentence == k.sentence && (part == sentence || of.clause == k.clause)) {
+			return n
+		}
+	}
+	return nil
 }
 
 // isPartOfPassing reports whether a refusal has words of a longer phrase that passes: "tempo limite
 // excedido".
 func (t *Text) isPartOfPassing(p *Piece) bool {
-	return slices.ContainsFunc(t.Pieces, func(q Piece) bool {
-		return q.row.Class == transient && q.row.Kind == Term && q.weight == strong &&
-			q.first <= p.last && q.last >= p.first && (q.last-q.first > p.last-p.first || q.first < p.first)
+	return t.anyPassing(strong, func(q *Piece) bool {
+		return q.row.Kind == Term && q.first <= p.last && q.last >= p.first &&
+			(q.last-q.first > p.last-p.first || q.first < p.first)
 	})
 }
 
@@ -285,46 +309,32 @@ func (t *Text) isAsked(p *Piece) bool {
 	return len(rest) < len(t.behind(i)) && (rest == "" || rest[0] == ' ')
 }
 
-// settle compares a refusal with what stands around it.
+// settle compares a refusal with what stands around it. What an insurer's answer says is a fact, unless that
+// says that a system is away; and who was not reached has refused nothing: what else stands there was sent.
 func (t *Text) settle(p *Piece) {
-	if p.answer != nil && p.weight >= plain && (p.row.Kind == Glosa || p.row.Kind == Term) {
+	if p.answer != nil && p.weight > nothing && (p.row.Kind == Glosa || p.row.Kind == Term) {
 		p.weight = fact
 	}
 	switch {
 	case p.weight < fact:
-	case p.answer != nil && t.isAway(p.answer), p.answer == nil && t.isCaused(p):
+	case p.answer != nil && t.anyPassing(weak, p.answer.has), p.answer == nil && t.isCaused(p):
 		p.lower(reason, "a system that is away is its reason")
-	case p.sign != setup && t.isUnreached(p):
+	case p.sign != setup && t.anyPassing(strong, func(q *Piece) bool {
+		isBefore := t.Tokens[q.first].sentence < t.Tokens[p.first].sentence
+		return q.sign&(connect|lost|noAnswer) != 0 || q.sign&(timeout|tls) != 0 && isBefore
+	}):
 		p.lower(reason, "nobody was reached")
 	}
-}
-
-// isUnreached reports whether the text tells of a failure to reach anybody: who was not reached has refused
-// nothing, and what else stands there is what was sent.
-func (t *Text) isUnreached(p *Piece) bool {
-	return slices.ContainsFunc(t.Pieces, func(q Piece) bool {
-		isBefore := t.Tokens[q.first].sentence < t.Tokens[p.first].sentence
-		return q.row.Class == transient && q.weight == strong &&
-			(q.sign&(connect|lost|noAnswer) != 0 || q.sign&(timeout|tls) != 0 && isBefore)
-	})
-}
-
-// isAway reports whether an insurer's answer says that a system is away.
-func (t *Text) isAway(a *answer) bool {
-	return slices.ContainsFunc(t.Pieces, func(p Piece) bool {
-		return p.row.Class == transient && a.has(&p) && p.weight >= weak
-	})
 }
 
 // isCaused reports whether what passes by itself stands behind a refusal in its sentence as its reason:
 // behind a word of cause or a colon, or said of a system.
 func (t *Text) isCaused(p *Piece) bool {
-	clause := t.Tokens[p.last].clause
-	return slices.ContainsFunc(t.Pieces, func(q Piece) bool {
+	of := &t.Tokens[p.last]
+	return t.anyPassing(strong, func(q *Piece) bool {
 		k := &t.Tokens[q.first]
 		isOwn := p.sign == setup && q.sign == tls // alert certificate revoked: SSL alert
-		if q.row.Class != transient || q.weight < strong || isOwn || k.clause == clause || q.first < p.last ||
-			k.sentence != t.Tokens[p.last].sentence {
+		if isOwn || k.clause == of.clause || q.first < p.last || k.sentence != of.sentence {
 			return false
 		}
 		first := int(q.first)
@@ -332,31 +342,57 @@ func (t *Text) isCaused(p *Piece) bool {
 			first--
 		}
 		isBehindColon := strings.Contains(t.between(first-1, first), ":")
-		return q.subject != nil || isBehindColon || t.marked(&q, "cause", false)
+		return q.subject != nil || isBehindColon || t.marked(q, "cause")
 	})
+}
+
+// The rows of what is said in words that are no phrase.
+var (
+	ownFault   = unnamed("a fault of the hospital's own", "own")
+	awaySystem = unnamed("because of a system", "away")
+)
+
+func unnamed(term, name string) *Row {
+	sign, class := signOf(name)
+	return &Row{Kind: Term, Term: term, Class: class, Sign: name, sign: sign}
+}
+
+// addOwn adds faults of the hospital's own: something of its access in a sentence with a word of trouble, or
+// of what must be changed, whatever stands between.
+func (t *Text) addOwn() (some bool) {
+	for _, m := range t.marks {
+		isWrong := m.row.Sign == "wrong" || m.row.Sign == "trouble" || m.row.Sign == "change"
+		if !isWrong || t.Tokens[m.first].place == trace {
+			continue
+		}
+		p := Piece{span: span{m.first, m.last, ownFault}}
+		role, n := t.subject(&p)
+		if n = t.ownOf(&p, role, n); n != nil && !t.isAsked(&p) {
+			p := t.add(ownFault, int(n.first), int(n.last))
+			p.weight, p.subject, some = denial, n, true
+		}
+	}
+	return some
 }
 
 // addReasons adds what is said of a system in words that are not known, in a clause with a word of trouble,
 // where something is refused beside it: "inexistente; carga do cadastro ainda não terminou".
 func (t *Text) addReasons() {
-	if !slices.ContainsFunc(t.Pieces, func(p Piece) bool { return p.row.Class == permanent }) {
-		return
-	}
 	for i := range t.marks {
 		m := &t.marks[i]
 		if m.row.Sign != "trouble" && m.row.Sign != "late" {
 			continue
 		}
 		if n := t.systemInTrouble(m); n != nil {
-			p := t.add(t.known.reason, int(min(m.first, n.first)), int(max(m.last, n.last)))
+			p := t.add(awaySystem, int(min(m.first, n.first)), int(max(m.last, n.last)))
 			p.weight, p.subject = strong, n
 			return
 		}
 	}
 }
 
-// systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence, a
-// condition, or about a claim, says something else.
+// systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence,
+// or about a claim, says something else.
 func (t *Text) systemInTrouble(m *span) (n *span) {
 	clause := t.Tokens[m.first].clause
 	in := func(s *span) bool {
@@ -367,18 +403,10 @@ func (t *Text) systemInTrouble(m *span) (n *span) {
 			return nil
 		}
 	}
-	for i := range t.marks {
-		if t.marks[i].row.Sign == "if" && in(&t.marks[i]) {
-			return nil
-		}
-	}
 	for i := range t.nouns {
 		of := &t.nouns[i]
-		if !in(of) {
-			continue
-		}
 		switch role := of.row.Sign; {
-		case n != nil && t.isLinked(n, of): // sistema de contratos
+		case !in(of), n != nil && t.isLinked(n, of): // sistema de contratos
 		case role == ofClaim || role == ofScope || role == ofContact:
 			return nil
 		case role == ofSystem, role == ofMaybe, role == ofProcess && m.row.Sign == "late":

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -102,45 +101,79 @@ func key(r *audit.Record) string {
 	return cmp.Or(r.ClaimID, strconv.FormatInt(r.ProcessInstanceKey, 10))
 }
 
-// dataOf returns what the record's event holds: the names of RN-BIL-005 section 12.3, and the record as it is
-// stored.
-func dataOf(r *audit.Record) (map[string]any, error) {
+// data is what the event of a record holds: the names of RN-BIL-005 section 12.3, and the record as it is
+// stored. What a kind of record does not know is zero and left out.
+type data struct {
+	Version int `json:"version"` // as in the types of records
+	// The keys are texts: they are larger than what JavaScript and its like read exactly as a number.
+	JobKey             int64  `json:"jobKey,string"`
+	ProcessInstanceKey int64  `json:"processInstanceKey,string"`
+	ClaimID            string `json:"claimId,omitempty"`
+	RetryCount         int    `json:"retryCount"`
+	Message            string `json:"message,omitempty"`
+	// Variables and Detail are a [contract.Decision] and a [contract.Detail], to the byte as they are stored.
+	Variables json.RawMessage `json:"variables,omitempty"`
+	Detail    json.RawMessage `json:"detail,omitempty"`
+	Audit     struct {
+		Chain int        `json:"chain"`
+		Seq   int64      `json:"seq"`
+		Hash  audit.Hash `json:"hash"`
+	} `json:"audit"`
+
+	// Of a retry.
+	MaxRetries          int       `json:"maxRetries,omitzero"`
+	BackoffMinutes      *int      `json:"backoffMinutes,omitempty"` // 0 is to try at once
+	NextRetryTime       time.Time `json:"nextRetryTime,omitzero"`
+	ScheduledAt         time.Time `json:"scheduledAt,omitzero"`
+	ErrorClassification string    `json:"errorClassification,omitempty"`
+
+	// Of a claim that is stopped.
+	FinalError    string    `json:"finalError,omitempty"`
+	TotalAttempts int       `json:"totalAttempts,omitzero"`
+	TotalDuration string    `json:"totalDuration,omitempty"`
+	ExceededAt    time.Time `json:"exceededAt,omitzero"`
+	ErrorType     string    `json:"errorType,omitempty"`
+	ErrorMessage  string    `json:"errorMessage,omitempty"`
+	DetectedAt    time.Time `json:"detectedAt,omitzero"`
+	Severity      string    `json:"severity,omitempty"`
+
+	// Outcome is how a round ended.
+	Outcome string `json:"outcome,omitempty"`
+}
+
+// dataOf returns what the record's event holds.
+func dataOf(r *audit.Record) (*data, error) {
 	f, err := r.Facts()
 	if err != nil {
 		return nil, err
 	}
-	d := map[string]any{
-		"version": 4, // as in the types of records
-		// The keys are texts: they are larger than what JavaScript and its like read exactly as a number.
-		"jobKey":             strconv.FormatInt(r.JobKey, 10),
-		"processInstanceKey": strconv.FormatInt(r.ProcessInstanceKey, 10),
-		"retryCount":         r.RetryCount,
-		"audit":              map[string]any{"chain": r.Chain, "seq": r.Seq, "hash": r.Hash},
-		"claimId":            r.ClaimID,
-		"message":            r.Message,
-		"variables":          json.RawMessage(r.Variables),
-		"detail":             json.RawMessage(r.Detail),
+	d := &data{
+		Version:            4,
+		JobKey:             r.JobKey,
+		ProcessInstanceKey: r.ProcessInstanceKey,
+		ClaimID:            r.ClaimID,
+		RetryCount:         r.RetryCount,
+		Message:            r.Message,
+		Variables:          json.RawMessage(r.Variables),
+		Detail:             json.RawMessage(r.Detail),
 	}
-	maps.DeleteFunc(d, func(_ string, value any) bool {
-		stored, is := value.(json.RawMessage)
-		return value == "" || is && len(stored) == 0
-	})
+	d.Audit.Chain, d.Audit.Seq, d.Audit.Hash = r.Chain, r.Seq, r.Hash
 	switch r.Kind {
 	case audit.KindRetry:
-		d["maxRetries"], d["backoffMinutes"] = f.MaxRetries, f.BackoffMinutes
-		d["nextRetryTime"], d["scheduledAt"] = r.NextRetryTime, r.At
-		d["errorClassification"] = f.ErrorClassification
+		d.MaxRetries, d.BackoffMinutes = f.MaxRetries, &f.BackoffMinutes
+		d.NextRetryTime, d.ScheduledAt = r.NextRetryTime, r.At
+		d.ErrorClassification = string(f.ErrorClassification)
 	case audit.KindExhausted:
-		d["finalError"], d["totalAttempts"] = f.SubmissionError, cmp.Or(f.Attempts, f.RetryCount+1)
-		d["exceededAt"], d["severity"] = r.At, "CRITICAL"
+		d.FinalError, d.TotalAttempts = f.SubmissionError, cmp.Or(f.Attempts, f.RetryCount+1)
+		d.ExceededAt, d.Severity = r.At, "CRITICAL"
 		if first := f.FirstFailureTime; !first.IsZero() { // it may be later than At, by another clock
-			d["totalDuration"] = contract.ISODuration(max(r.At.Sub(first), 0).Truncate(time.Second))
+			d.TotalDuration = contract.ISODuration(max(r.At.Sub(first), 0).Truncate(time.Second))
 		}
 	case audit.KindPermanent:
-		d["errorType"] = cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID)
-		d["errorMessage"], d["detectedAt"], d["severity"] = f.SubmissionError, r.At, "CRITICAL"
+		d.ErrorType = cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID)
+		d.ErrorMessage, d.DetectedAt, d.Severity = f.SubmissionError, r.At, "CRITICAL"
 	case audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned:
-		d["outcome"] = r.Kind.String()
+		d.Outcome = r.Kind.String()
 	case audit.KindRejected, audit.KindRedriven, audit.KindDecisionRefused: // the record says all
 	}
 	return d, nil

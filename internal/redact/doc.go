@@ -36,8 +36,8 @@
 //
 // # Names that are words
 //
-// People are called Dias, Campos and Branco. Such words of the vocabulary are listed in
-// internal/errtext/tables/names.txt. They are masked
+// People are called Dias, Campos and Branco. Such words of the vocabulary stand in
+// internal/errtext/tables/roles.tsv with the role name. They are masked
 //
 //   - next to an unknown word, also with a particle between: João Dias, Rita de Campos;
 //   - next to another word of the list, if both begin with a capital: Dias Campos;

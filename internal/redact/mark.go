@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // The marks. They are made of words of the vocabulary, so that a second run leaves them.
 const (
@@ -64,23 +61,46 @@ func (m *masker) isSameNumber(i int) bool {
 	return only(between, " .,-/:()") || between == "–"
 }
 
-// date is a date with its time, and no address such as 10.0.15.3.
-var date = regexp.MustCompile(`^((?:\d\d?[/.-]\d\d?[/.-](?:\d{4}|\d\d)|\d{4}[/.-]\d\d?[/.-]\d\d?)` +
-	`(?:[ T]\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)` +
-	`(?:$|[^\w/.-]|[/.-](?:$|\D))`)
-
-// dateEnd returns the unit in which a date ends that begins with one: 31/01/1980, 1.2.80,
-// 2024-11-21T10:30:00-03:00, 21/11/2024 10:30.
+// dateEnd returns the unit in which a date ends that begins with one.
 func (m *masker) dateEnd(first int) (last int, is bool) {
-	const longest = 48
 	start := m.units[first].start
-	found := date.FindStringSubmatchIndex(m.source[start:min(len(m.source), start+longest)])
-	if found == nil {
-		return 0, false
-	}
+	length := dateLength(m.source[start:])
 	last = first
-	for last+1 < len(m.units) && m.units[last+1].start < start+found[3] && m.units[last+1].kind != kept {
+	for last+1 < len(m.units) && m.units[last+1].start < start+length && m.units[last+1].kind != kept {
 		last++
 	}
-	return last, true
+	return last, length > 0
+}
+
+const digits = "0123456789"
+
+// dateLength returns the length of the date with its time that a text begins with, 0 for none: 31/01/1980,
+// 1.2.80, 2024-11-21T10:30:00-03:00, 21/11/2024 10:30, and no address such as 10.0.15.3.
+func dateLength(text string) int {
+	var sizes [3]int // of a year, a month and a day
+	rest := text
+	for i := range sizes {
+		if i > 0 {
+			if rest == "" || strings.IndexByte("/.-", rest[0]) < 0 {
+				return 0
+			}
+			rest = rest[1:]
+		}
+		behind := strings.TrimLeft(rest, digits)
+		sizes[i], rest = len(rest)-len(behind), behind
+	}
+	isShort := func(i int) bool { return sizes[i] == 1 || sizes[i] == 2 }
+	endsInYear := isShort(0) && (sizes[2] == 2 || sizes[2] == 4)
+	if !isShort(1) || !endsInYear && (sizes[0] != 4 || !isShort(2)) {
+		return 0
+	}
+	if len(rest) > 1 && strings.IndexByte("/.-", rest[0]) >= 0 && strings.IndexByte(digits, rest[1]) >= 0 {
+		return 0
+	}
+	time := strings.TrimLeft(rest, " T")
+	hour, _, isTime := strings.Cut(time, ":")
+	if isTime && len(rest)-len(time) == 1 && strings.Trim(hour, digits) == "" {
+		rest = strings.TrimLeft(time, digits+":.,+-Z")
+	}
+	return len(text) - len(rest)
 }

@@ -68,6 +68,7 @@ func TestPersonalDataBecomesAMark(t *testing.T) {
 		{"name", "Paciente: Maria da Silva não encontrada", "Paciente: [palavra] da [palavra] não encontrada"},
 		{"name in small letters", "paciente maria da silva não encontrada", "paciente [palavra] da [palavra] não encontrada"},
 		{"surname first", "SILVA, MARIA", "[palavra], [palavra]"},
+		{"name with a blank that breaks no line", "Paciente: João\u00a0Dias", "Paciente: [palavras]"},
 		{"name in JSON", `{"nomeMae":"Ângela D'Ávila"}`, `{"nomeMae":"[palavras]"}`},
 		{"name in XML", "<ans:nomeBeneficiario>MARIA SÁ</ans:nomeBeneficiario>", "<ans:nomeBeneficiario>[palavras]</ans:nomeBeneficiario>"},
 		{"name in escaped XML", "&lt;nome&gt;Jos&eacute; S&aacute;&lt;/nome&gt;", "<nome>[palavras]</nome>"},

@@ -196,11 +196,7 @@ func (p *Policy) fingerprint() string {
 	for i := range s.Rules {
 		s.Rules[i].Source = ""
 	}
-	var tables []string
-	for _, t := range errtext.Tables() {
-		tables = append(tables, t.Version)
-	}
-	return hash(s, p.Zone.String(), tables)
+	return hash(s, p.Zone.String(), errtext.Version())
 }
 
 // hash returns a short hash of values by their JSON, which they all have.

@@ -42,9 +42,6 @@ func generate() ([]byte, error) {
 	// A condition holds another one as its unless, which holds none.
 	var fields []reflect.StructField
 	for field := range reflect.TypeFor[errtext.Condition]().Fields() {
-		if field.Type.Kind() == reflect.Slice {
-			field.Type = reflect.TypeFor[[]string]()
-		}
 		if field.Name != "Unless" {
 			fields = append(fields, field)
 		}

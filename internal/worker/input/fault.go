@@ -1,7 +1,9 @@
 package input
 
 import (
-	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -73,15 +75,28 @@ var (
 // maxID bounds a claim id in bytes, because it stands in logs, audit records and messages.
 const maxID = 128
 
-var (
-	// claimID is ^CLM-.*-\d+$ without what no claim number contains and would do harm in a log or a report:
-	// control characters, invisible direction marks, breaks of lines, and bytes that are not UTF-8.
-	claimID = regexp.MustCompile(`^CLM-[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\x{FFFD}]*-[0-9]+$`)
-	word    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._:/-]*$`)
-)
-
-func isClaimID(id string) bool { return len(id) <= maxID && claimID.MatchString(id) }
+// isClaimID reports whether an id is ^CLM-.*-\d+$ without what no claim number contains and would do harm in
+// a log or a report: control characters, invisible direction marks, breaks of lines, and bytes that are not
+// UTF-8.
+func isClaimID(id string) bool {
+	name, isClaim := strings.CutPrefix(id, "CLM-")
+	last := strings.LastIndexByte(name, '-')
+	harms := func(r rune) bool {
+		return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	}
+	return isClaim && last >= 0 && last+1 < len(name) && len(id) <= maxID &&
+		strings.Trim(name[last+1:], digits) == "" && !strings.ContainsFunc(name, harms)
+}
 
 // isAnyID reports whether a text can be the id of what is retried under any policy: a claim id, or one word
 // that can do no harm in a log or a report and is no e-mail address.
-func isAnyID(id string) bool { return len(id) <= maxID && word.MatchString(id) || isClaimID(id) }
+func isAnyID(id string) bool {
+	const signs = "._:/-"
+	isWord := id != "" && !strings.ContainsAny(id[:1], signs) && strings.Trim(id, digits+letters+signs) == ""
+	return isWord && len(id) <= maxID || isClaimID(id)
+}
+
+const (
+	digits  = "0123456789"
+	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
