@@ -214,34 +214,18 @@ func (w *letters) add(c byte) {
 
 func (w *letters) hash() uint64 { return w.of[w.n] }
 
-// hashOf returns the number of a word.
-func hashOf(word string) (hash uint64) {
-	for i := range len(word) {
-		c := word[i]
-		if c >= utf8.RuneSelf || i == maxWord {
-			of := lettersOf(word)
-			return of.hash()
-		}
-		if kinds[c] != other {
-			hash = hash*spread + uint64(folded[c])
-		}
-	}
-	return hash
-}
-
-// lettersOf folds a word, of which signs are left out.
-func lettersOf(text string) (w letters) {
-	for _, r := range text {
-		switch {
+// hashOf returns the number of a word, of which signs are left out.
+func hashOf(word string) uint64 {
+	var w letters
+	for _, r := range word {
+		switch c := plainLetter(r); {
 		case r < utf8.RuneSelf && kinds[r] != other:
 			w.add(folded[r])
-		case r >= utf8.RuneSelf:
-			if c := plainLetter(r); c != 0 {
-				w.add(c)
-			}
+		case r >= utf8.RuneSelf && c != 0:
+			w.add(c)
 		}
 	}
-	return w
+	return w.hash()
 }
 
 func (t *Text) word(i int) string { return t.Source[t.Tokens[i].Start:t.Tokens[i].End] }
