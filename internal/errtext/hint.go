@@ -206,8 +206,8 @@ func (r *reading) take(kind string, value int) {
 	r.last, r.how, r.number = kind, "", -1
 }
 
-// measure returns what the number is with a unit behind it: a time of the day, às 8 horas, até 8h, or one from
-// now on, em 8h.
+// measure returns what the number is with a unit behind it: a time of the day, às 8 horas, até 8h, or one
+// from now on, em 8h.
 func (r *reading) measure(unit string, seconds int) (kind string, value int) {
 	const hour, day, longest = 3600, 24, 7 * 24 * 3600
 	switch n := r.number; {
