@@ -15,8 +15,8 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/zbc"
 	_ "modernc.org/sqlite"
 
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/bpmn"
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/engine/model"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // models is what the demo has to know of the models that it plays.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/testing/process"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 const (

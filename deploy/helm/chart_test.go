@@ -377,7 +377,7 @@ func TestDurationsAreThoseOfTheSchemaOfPolicies(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "internal/policy/policies.schema.json")), &schema); err != nil {
+	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "internal/retry/policy/policies.schema.json")), &schema); err != nil {
 		t.Fatal(err)
 	}
 	checks := deploytest.Read(t, "deploy/helm/analyze-retry/templates/_check.tpl")

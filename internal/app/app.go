@@ -15,17 +15,17 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/events"
+	"hospital.example/analyze-retry/internal/audit/events/queue"
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/broker/zeebe"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/queue"
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/metrics"
 	"hospital.example/analyze-retry/internal/ops"
-	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/transport"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/worker"
-	"hospital.example/analyze-retry/internal/zeebe"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // App is a worker that is put together: New, then Run once.

@@ -10,13 +10,13 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/internal/audit/events/queue"
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/broker/transport/rest"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/events/queue"
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/text"
-	"hospital.example/analyze-retry/internal/transport"
-	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 // answerTimeout bounds what the doctor asks of another process, checkTimeout each check.

@@ -12,11 +12,11 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/bpmn"
+	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/broker/transport/grpc"
+	"hospital.example/analyze-retry/internal/broker/transport/rest"
+	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/transport"
-	"hospital.example/analyze-retry/internal/transport/grpc"
-	"hospital.example/analyze-retry/internal/transport/rest"
 )
 
 // callTimeout bounds a deployment and the sending of an order; a broker that starts its partitions takes

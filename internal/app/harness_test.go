@@ -19,8 +19,8 @@ import (
 	"google.golang.org/grpc"
 
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"

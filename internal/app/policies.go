@@ -9,10 +9,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/events/queue"
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
 )
 

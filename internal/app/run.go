@@ -11,8 +11,8 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"hospital.example/analyze-retry/internal/broker/zeebe"
 	"hospital.example/analyze-retry/internal/metrics"
-	"hospital.example/analyze-retry/internal/zeebe"
 )
 
 // Run works jobs until ctx ends. Then it stops in this order: the worker is not ready any more, takes no more

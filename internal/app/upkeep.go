@@ -9,8 +9,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/kpi"
-	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/claims/kpi"
+	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
 // keep logs the signed heads of the audit trail, which show a trail that was put back to an earlier state: at

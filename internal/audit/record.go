@@ -14,8 +14,8 @@ import (
 	"fmt"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // Kind says what a record is about.

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"hospital.example/analyze-retry/internal/outage"
+	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
 // Log is what a [Recorder] needs of a store.

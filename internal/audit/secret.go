@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"hospital.example/analyze-retry/internal/readfile"
+	"hospital.example/analyze-retry/internal/config/readfile"
 )
 
 // Secret is the key of an audit store: it signs heads and cuts, so that a chain cannot be made anew without it, and

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // OpenStandings returns the standings of claims that have not ended.

@@ -8,8 +8,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/report"
 )
 
 func (p *program) audit() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/text"
 )
 

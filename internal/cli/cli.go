@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/redrive"
 	"hospital.example/analyze-retry/internal/text"
 )
 

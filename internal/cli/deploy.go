@@ -10,8 +10,8 @@ import (
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/readfile"
 	"hospital.example/analyze-retry/internal/text"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
 )
 

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/kpi"
-	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/claims/kpi"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )

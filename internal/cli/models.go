@@ -11,8 +11,8 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/readfile"
 	"hospital.example/analyze-retry/internal/text"
 )
 

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/readfile"
-	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
 )
 

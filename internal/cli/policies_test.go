@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 

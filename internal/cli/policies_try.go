@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/policy"
-	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 func (p *program) policiesTry() *cobra.Command {

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/claims/redrive"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/redact"
-	"hospital.example/analyze-retry/internal/redrive"
-	"hospital.example/analyze-retry/internal/report"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 func (p *program) redrive() *cobra.Command {

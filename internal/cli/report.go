@@ -13,7 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/report"
+	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/text"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/report"
-	"hospital.example/analyze-retry/internal/simulate"
+	"hospital.example/analyze-retry/internal/cli/report"
+	"hospital.example/analyze-retry/internal/retry/simulate"
 )
 
 func (p *program) simulate() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
 // check reports what depends on more than one setting, or on the world.

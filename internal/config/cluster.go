@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
 // schemes are those of a cluster's address, with the port where it names none, and what they mean.

@@ -14,7 +14,7 @@ import (
 	"github.com/joho/godotenv"
 	"github.com/kelseyhightower/envconfig"
 
-	"hospital.example/analyze-retry/internal/readfile"
+	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/text"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
 // Secret is a text that no formatting, logging or encoding shows. Convert it with string() to use it.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // The results of submissions: those that were decided about, and those that were accepted.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/job"
 )
 
 // Polled counts a poll by the name of its code, one of those that gRPC defines.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // errorsCaught finds errors of the worker that no event catches.

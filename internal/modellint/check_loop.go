@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/contract"
+	"hospital.example/analyze-retry/internal/worker/contract"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 

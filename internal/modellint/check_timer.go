@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // The forms of a timer that are known to wait as the analysis decided, without blanks.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/bpmnxml"
+	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 )
 
 // process is one executable process of a file.

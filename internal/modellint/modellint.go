@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"hospital.example/analyze-retry/bpmn"
-	"hospital.example/analyze-retry/internal/bpmnxml"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // File is a BPMN file.

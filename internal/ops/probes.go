@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/singleflight"
 
-	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
 const (

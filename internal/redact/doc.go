@@ -7,7 +7,7 @@
 // # What stays
 //
 //   - Words of the vocabulary: technical words, those of TISS and its tables, and the Portuguese and English
-//     of error messages. It is the list internal/errtext/tables/vocabulary.txt, which people read and edit.
+//     of error messages. It is the list vocabulary.txt of the tables of errtext, which people read and edit.
 //     Case and accents do not matter. A name in camel case stays if all of its parts are known.
 //   - Numbers that are evidence, as errtext reads them: codes of Tabela 38, HTTP statuses, SMTP codes;
 //     and measures: times, sizes. The same digits in another place do not stay.
@@ -37,7 +37,7 @@
 // # Names that are words
 //
 // People are called Dias, Campos and Branco. Such words of the vocabulary stand in
-// internal/errtext/tables/roles.tsv with the role name. They are masked
+// internal/retry/errtext/tables/roles.tsv with the role name. They are masked
 //
 //   - next to an unknown word, also with a particle between: João Dias, Rita de Campos;
 //   - next to another word of the list, if both begin with a capital: Dias Campos;

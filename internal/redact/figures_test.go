@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode"
 
-	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/redact"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
 )

@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
 // maxStored is how much of a text is stored, in bytes.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
 // unit is a name, a number or a word: the tokens that nothing stands between.

@@ -16,7 +16,7 @@ func TestWordListsAreClean(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[a-z]{1,48}$`)
 	for path, least := range map[string]int{
-		"../errtext/tables/vocabulary.txt": 10_000, "testdata/people.txt": 600,
+		"../retry/errtext/tables/vocabulary.txt": 10_000, "testdata/people.txt": 600,
 	} {
 		list := wordList(t, path)
 		if !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) || len(list) < least {
@@ -33,8 +33,8 @@ func TestWordListsAreClean(t *testing.T) {
 // A name that is not in the vocabulary needs no care.
 func TestNamesOfTheListAreWordsOfTheVocabulary(t *testing.T) {
 	t.Parallel()
-	vocabulary := wordList(t, "../errtext/tables/vocabulary.txt")
-	roles, err := os.ReadFile("../errtext/tables/roles.tsv")
+	vocabulary := wordList(t, "../retry/errtext/tables/vocabulary.txt")
+	roles, err := os.ReadFile("../retry/errtext/tables/roles.tsv")
 	check.Must(t, err)
 	for line := range strings.Lines(string(roles)) {
 		word, roles, _ := strings.Cut(line, "\t")

@@ -7,7 +7,7 @@ package retry_test
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 func TestADecisionMakesFewAllocations(t *testing.T) {

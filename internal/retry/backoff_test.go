@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 func minutes(n int) time.Duration { return time.Duration(n) * time.Minute }

@@ -3,7 +3,7 @@ package retry_test
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 func BenchmarkDecide(b *testing.B) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 // life is what becomes of a job that fails with the same text again and again: the wait before each retry,

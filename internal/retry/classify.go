@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
 // Class is whether an error can pass by itself. The values are part of the contract with the process model.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/errtext"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/errtext"
+	"hospital.example/analyze-retry/internal/retry/policy"
 )
 
 func TestClassify(t *testing.T) {

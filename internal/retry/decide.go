@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
 // Decide answers the request at the time now (RN-BIL-005 section II). What a request must be has been seen to

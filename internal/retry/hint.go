@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
 // Hint is when the other side asked to be tried again: after a duration, or not before a time. The zero value

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"hospital.example/analyze-retry/internal/errtext"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 )
 

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"hospital.example/analyze-retry/internal/errtext"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
 // Scheduled is one of the waits that lie ahead of a claim, in whole units of Precision but for Delay.

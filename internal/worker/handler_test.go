@@ -13,13 +13,13 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/oddinputs"
 	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 var now = time.Date(2025, 1, 12, 10, 40, 0, 0, time.UTC)

@@ -6,8 +6,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/worker"
 )
 

@@ -9,10 +9,10 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {

@@ -10,11 +10,11 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // memory keeps records as a store does, without a disk. The stores themselves have a conformance suite.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
 )
 

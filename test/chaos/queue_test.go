@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/internal/testing/proxy"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
+	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
-	"hospital.example/analyze-retry/internal/events"
 )
 
 // The systems of the five seed documents, each shown working by the tests of its number: go test ./test/e2e -run

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"hospital.example/analyze-retry/internal/connurl"
+	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )

@@ -3,8 +3,8 @@ package eventstest
 import (
 	"testing"
 
-	"hospital.example/analyze-retry/internal/events"
-	"hospital.example/analyze-retry/internal/events/queue"
+	"hospital.example/analyze-retry/internal/audit/events"
+	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devqueue"
 )

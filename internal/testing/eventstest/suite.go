@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/events"
+	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 

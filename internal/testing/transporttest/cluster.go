@@ -15,10 +15,10 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 
-	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
-	"hospital.example/analyze-retry/internal/transport"
 )
 
 func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {

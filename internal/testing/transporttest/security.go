@@ -18,10 +18,10 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
-	"hospital.example/analyze-retry/internal/transport"
 )
 
 const secret = "s3cret-of-the-client"

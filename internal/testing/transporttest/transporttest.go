@@ -8,9 +8,9 @@ import (
 	"net"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
-	"hospital.example/analyze-retry/internal/transport"
 )
 
 // Protocol is one implementation and how the gateway of a test serves it.

@@ -7,10 +7,10 @@ import (
 	"math"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
-	"hospital.example/analyze-retry/internal/policy"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // Decision is what a decision job asks.

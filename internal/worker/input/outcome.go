@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // Outcome is what an outcome job reports: how a round of submissions ended, that the claim was sent again, or

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/job"
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/worker/contract"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 

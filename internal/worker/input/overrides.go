@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"hospital.example/analyze-retry/internal/contract"
-	"hospital.example/analyze-retry/internal/policy"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // misspelt finds headers whose name is one of ours but for its case or one slip of the fingers: a setting

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/bpmnxml"
+	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 )
 
 // kind is what is known of an element: its attributes, and the elements in it. With "!" there must be one,

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/bpmnxml"
+	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 	"hospital.example/analyze-retry/internal/testing/engine/feel"
 )
 

@@ -1,0 +1,99 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"hospital.example/analyze-retry/internal/audit/events"
+)
+
+// kafka publishes to Apache Kafka and what speaks its protocol. It is for one goroutine at a time.
+type kafka struct {
+	topic  string
+	client *kgo.Client
+}
+
+// openKafka makes a publisher to one topic. If it does not exist, the brokers may create it.
+func openKafka(p *place) (events.Publisher, error) {
+	if p.path != "" {
+		p.fault("a path is for amqp:// only")
+	}
+	topic := p.take("topic", standard)
+	// PLAIN shows the password to the broker, SCRAM does not.
+	mechanism := p.take("sasl", "scram-sha-512", "scram-sha-256", "plain")
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	options := []kgo.Opt{
+		kgo.SeedBrokers(p.hosts...),
+		kgo.ClientID("analyze-retry"),
+		kgo.DialTimeout(3 * time.Second), // less than a Publish has, so that its error says why
+		kgo.DefaultProduceTopic(topic),
+		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
+		kgo.ProducerLinger(0),              // events come in batches already
+		// The relay sends again what was given up, and a consumer recognizes a repeat by its ID.
+		kgo.AllowIdempotentProduceCancellation(),
+	}
+	if p.tls != nil {
+		options = append(options, kgo.DialTLSConfig(p.tls))
+	}
+	if p.user != "" {
+		login := scram.Auth{User: p.user, Pass: p.password}
+		options = append(options, kgo.SASL(map[string]sasl.Mechanism{
+			"scram-sha-512": login.AsSha512Mechanism(),
+			"scram-sha-256": login.AsSha256Mechanism(),
+			"plain":         plain.Auth{User: p.user, Pass: p.password}.AsMechanism(),
+		}[mechanism]))
+	}
+	if !p.keepOut {
+		options = append(options, kgo.AllowAutoTopicCreation())
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("set up Kafka: %w", err)
+	}
+	return &kafka{topic, client}, nil
+}
+
+// Publish implements [events.Publisher].
+func (k *kafka) Publish(ctx context.Context, batch []events.Event) []error {
+	if err := k.client.Ping(ctx); err != nil { // it fails soon, and with the reason
+		return slices.Repeat([]error{fmt.Errorf("connect to Kafka: %w", err)}, len(batch))
+	}
+	type result struct {
+		event int
+		err   error
+	}
+	results := make(chan result, len(batch)) // some may come when Publish has returned
+	header := kgo.RecordHeader{Key: "content-type", Value: []byte(events.ContentType)}
+	for i, e := range batch {
+		record := kgo.Record{Key: []byte(e.Key), Value: e.JSON, Headers: []kgo.RecordHeader{header}}
+		k.client.Produce(ctx, &record, func(_ *kgo.Record, err error) { results <- result{i, err} })
+	}
+	errs := slices.Repeat([]error{errors.New("kafka did not acknowledge in time")}, len(batch))
+	for range batch {
+		select {
+		case r := <-results:
+			if errs[r.event] = r.err; r.err != nil {
+				errs[r.event] = fmt.Errorf("kafka, topic %s: %w", k.topic, r.err)
+			}
+		case <-ctx.Done():
+			return errs
+		}
+	}
+	return errs
+}
+
+// Close implements [events.Publisher].
+func (k *kafka) Close() error {
+	k.client.Close()
+	return nil
+}

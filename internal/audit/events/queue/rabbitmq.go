@@ -1,0 +1,170 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"hospital.example/analyze-retry/internal/audit/events"
+)
+
+// rabbitMQ connects when it is first used and again after every fault, and is for one goroutine at a time.
+type rabbitMQ struct {
+	*place
+	// exchange is a topic exchange; an event's type is its routing key. queue is bound to it for all types.
+	// Both are durable. If they do not exist, they are created, unless keepOut is set.
+	exchange, queue string
+
+	raw     net.Conn // of conn, closed to end what hangs
+	conn    *amqp.Connection
+	channel *amqp.Channel // nil while there is no connection
+	closed  chan *amqp.Error
+	// returned receives the messages that no queue is bound for. The broker sends each before its
+	// confirmation.
+	returned chan amqp.Return
+}
+
+func openRabbitMQ(p *place) (events.Publisher, error) {
+	if len(p.hosts) > 1 {
+		p.fault("one host only, a load balancer where there are several")
+	}
+	q := &rabbitMQ{place: p, exchange: p.take("exchange", standard), queue: p.take("queue", standard)}
+	return q, p.check()
+}
+
+// Publish implements [events.Publisher].
+func (q *rabbitMQ) Publish(ctx context.Context, batch []events.Event) []error {
+	if q.channel == nil || q.channel.IsClosed() {
+		if err := q.connect(ctx); err != nil {
+			_ = q.Close()
+			return slices.Repeat([]error{err}, len(batch))
+		}
+	}
+	errs := q.send(ctx, batch)
+	q.collectReturned(batch, errs)
+	if ctx.Err() != nil || q.channel.IsClosed() {
+		_ = q.Close()
+	}
+	return errs
+}
+
+// send sends the batch and awaits its confirmations.
+func (q *rabbitMQ) send(ctx context.Context, batch []events.Event) []error {
+	// A broker that is short of memory or disk stops reading, and a write then hangs.
+	raw := q.raw
+	defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
+	errs, publish := make([]error, len(batch)), q.channel.PublishWithDeferredConfirm
+	confirmations := make([]*amqp.DeferredConfirmation, len(batch))
+	for i, e := range batch {
+		message := amqp.Publishing{
+			ContentType: events.ContentType, DeliveryMode: amqp.Persistent, AppId: "analyze-retry",
+			MessageId: e.ID, Type: e.Type, Body: e.JSON,
+		}
+		const mandatory, immediate = true, false
+		confirmations[i], errs[i] = publish(q.exchange, e.Type, mandatory, immediate, message)
+	}
+	lost := sync.OnceValue(func() error { return cmp.Or(<-q.closed, amqp.ErrClosed) })
+	for i, confirmation := range confirmations {
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("RabbitMQ: %w", errs[i])
+			continue
+		}
+		acked, err := confirmation.WaitContext(ctx)
+		switch {
+		case err != nil:
+			errs[i] = fmt.Errorf("RabbitMQ did not confirm in time: %w", err)
+		case !acked && q.channel.IsClosed():
+			errs[i] = fmt.Errorf("RabbitMQ: %w", lost())
+		case !acked:
+			errs[i] = errors.New("RabbitMQ did not take it into a queue: is one full?")
+		}
+	}
+	return errs
+}
+
+// collectReturned finds the events that were returned: confirmed, but in no queue.
+func (q *rabbitMQ) collectReturned(batch []events.Event, errs []error) {
+	for len(q.returned) > 0 {
+		r := <-q.returned
+		if i := slices.IndexFunc(batch, func(e events.Event) bool { return e.ID == r.MessageId }); i >= 0 {
+			errs[i] = fmt.Errorf("RabbitMQ: no queue of %s is bound for %s", q.exchange, r.RoutingKey)
+		}
+	}
+}
+
+// connect opens a connection and a channel, and makes exchange and queue.
+func (q *rabbitMQ) connect(ctx context.Context) error {
+	_ = q.Close() // what is left of the one before
+	stop := func() bool { return true }
+	defer func() { stop() }()
+	config := amqp.Config{
+		SASL:  []amqp.Authentication{&amqp.PlainAuth{Username: q.user, Password: q.password}},
+		Vhost: cmp.Or(q.path, "/"), TLSClientConfig: q.tls.Clone(),
+		Heartbeat: 10 * time.Second, // a dead connection is found within twice that
+		Dial: func(network, _ string) (raw net.Conn, err error) {
+			if raw, err = new(net.Dialer).DialContext(ctx, network, q.hosts[0]); err == nil {
+				q.raw = raw
+				stop = context.AfterFunc(ctx, func() { _ = raw.Close() }) // what follows has no deadline
+			}
+			return raw, err
+		},
+		Properties: amqp.NewConnectionProperties(),
+	}
+	config.Properties.SetClientConnectionName("analyze-retry")
+	var channel *amqp.Channel
+	var err error
+	if q.conn, err = amqp.DialConfig(q.scheme+"://"+q.hosts[0], config); err == nil {
+		channel, err = q.conn.Channel()
+	}
+	if err == nil {
+		err = channel.Confirm(false)
+	}
+	if err != nil {
+		return fmt.Errorf("connect to RabbitMQ: %w", err)
+	}
+	if err := q.declare(channel); err != nil {
+		return err
+	}
+	q.returned = channel.NotifyReturn(make(chan amqp.Return, events.MaxBatch))
+	q.closed = channel.NotifyClose(make(chan *amqp.Error, 1))
+	q.channel = channel
+	return nil
+}
+
+// declare creates the exchange and the queue, unless they exist as they should.
+func (q *rabbitMQ) declare(channel *amqp.Channel) error {
+	if q.keepOut {
+		return nil
+	}
+	err := channel.ExchangeDeclare(q.exchange, amqp.ExchangeTopic, true, false, false, false, nil)
+	if err == nil {
+		_, err = channel.QueueDeclare(q.queue, true, false, false, false, nil)
+	}
+	if err == nil {
+		err = channel.QueueBind(q.queue, "#", q.exchange, false, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("RabbitMQ: exchange %s and queue %s are not there as durable ones and cannot be "+
+			"made (make them yourself, with create=false in RETRY_EVENTS_URL): %w", q.exchange, q.queue, err)
+	}
+	return nil
+}
+
+// Close implements [events.Publisher]. It closes the connection, in order if that takes less than a second.
+func (q *rabbitMQ) Close() error {
+	if q.conn != nil {
+		_ = q.conn.CloseDeadline(time.Now().Add(time.Second))
+	}
+	if q.raw != nil {
+		_ = q.raw.Close()
+	}
+	q.raw, q.conn, q.channel = nil, nil, nil
+	return nil
+}

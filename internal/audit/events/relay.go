@@ -1,0 +1,230 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/ops/outage"
+)
+
+// Outbox is what the relay needs of an [audit.Store], which says what each does.
+type Outbox interface {
+	Lead(ctx context.Context) (release func(), err error)
+	Unpublished(ctx context.Context, limit int) ([]audit.Record, error)
+	Published(ctx context.Context, ids []int64) error
+	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
+}
+
+// Observer observes the publishing. Its methods must not block.
+type Observer interface {
+	// Published is called when events were sent, with how many the queue has acknowledged. The others are
+	// sent again.
+	Published(acked, unacked int)
+	// Backlog is called every minute, whether this process publishes or not, with what [Outbox] says.
+	Backlog(waiting int64, oldest time.Time)
+}
+
+// Options configure a relay.
+type Options struct {
+	Logger   *zap.Logger
+	Observer Observer
+	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is
+	// published when this process first leads, and every hour. If it is nil, no such event is.
+	Heads func(context.Context) (Event, error)
+}
+
+const (
+	// pollEvery is how long a record waits at most while nothing fails.
+	pollEvery = time.Second
+	// leadEvery is how often a process that does not publish tries to lead.
+	leadEvery = 3 * time.Second
+	// backlogEvery is how often the backlog is counted, headsEvery how often the leader publishes the heads.
+	backlogEvery = time.Minute
+	headsEvery   = time.Hour
+	// callTimeout bounds one call of the store or the queue.
+	callTimeout = 10 * time.Second
+	// stopGrace is how long a stop waits for acknowledgements that are on their way, and for marking them.
+	stopGrace = 2 * time.Second
+)
+
+// Relay publishes the records of an outbox, until the queue has acknowledged each: at least once, and for
+// each claim in the order of its records. It is made by [NewRelay]. It sends a page of up to [MaxBatch]
+// records, and reads the page again until all of it is acknowledged. Whatever fails, the store, the queue or
+// one event that the queue refuses, it tries again after a pause, and events wait.
+type Relay struct {
+	outbox    Outbox
+	publisher Publisher
+	o         Options
+	flow      outage.Tracker
+	headsDue  time.Time
+	// acked are the records of the page that the queue has acknowledged, so that they are not sent again.
+	acked map[int64]bool
+}
+
+// NewRelay makes a relay from an outbox to a queue.
+func NewRelay(outbox Outbox, publisher Publisher, o Options) *Relay {
+	r := &Relay{o: o, outbox: outbox, publisher: publisher, acked: map[int64]bool{}}
+	r.flow = outage.Tracker{
+		Log:     o.Logger,
+		Lost:    "events_wait",
+		Back:    "events_flow",
+		Level:   zapcore.WarnLevel,
+		Detail:  "none is lost; docs/runbooks.md#retryoutboxgrowing says what to do",
+		Backoff: outage.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+	}
+	return r
+}
+
+// Run publishes while no other process does, until ctx ends. What was sent by then may still be acknowledged
+// and marked for two seconds; the rest stays in the outbox.
+func (r *Relay) Run(ctx context.Context) {
+	graced, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })()
+	var counting sync.WaitGroup
+	counting.Go(func() { r.countBacklog(ctx) })
+	defer counting.Wait()
+	for ctx.Err() == nil {
+		release, err := r.outbox.Lead(ctx)
+		if errors.Is(err, audit.ErrNotLeading) {
+			r.flow.Succeeded()
+			outage.Sleep(ctx, leadEvery/2+rand.N(leadEvery))
+			continue
+		}
+		if err == nil {
+			err = r.lead(ctx, graced)
+		}
+		if err != nil && ctx.Err() == nil { // as leader: processes do not take turns at a queue that is away
+			outage.Sleep(ctx, r.flow.Failed(time.Now(), err))
+		}
+		if release != nil {
+			release()
+		}
+	}
+}
+
+// countBacklog reports to the observer what waits, until ctx ends. It leaves a failing store to Run.
+func (r *Relay) countBacklog(ctx context.Context) {
+	for ; ctx.Err() == nil; outage.Sleep(ctx, backlogEvery) {
+		counting, cancel := context.WithTimeout(ctx, callTimeout)
+		if waiting, oldest, err := r.outbox.Backlog(counting); err == nil {
+			r.o.Observer.Backlog(waiting, oldest)
+		}
+		cancel()
+	}
+}
+
+// lead publishes until ctx ends or something fails. What it has begun when ctx ends goes on until graced
+// ends.
+func (r *Relay) lead(ctx, graced context.Context) error {
+	for ctx.Err() == nil {
+		read, err := r.publishPage(ctx, graced)
+		if err == nil {
+			err = r.publishHeads(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		r.flow.Succeeded()
+		if read < MaxBatch {
+			outage.Sleep(ctx, pollEvery)
+		}
+	}
+	return nil
+}
+
+// publishPage publishes the first records of the outbox and takes out what the queue has acknowledged. It
+// returns how many it read, and why not all are published.
+func (r *Relay) publishPage(ctx, graced context.Context) (read int, err error) {
+	reading, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	page, err := r.outbox.Unpublished(reading, MaxBatch)
+	if err != nil {
+		return 0, err
+	}
+	for err == nil && ctx.Err() == nil {
+		var wave []Event
+		if wave, err = r.nextWave(page); len(wave) == 0 {
+			break
+		}
+		err = cmp.Or(r.publish(graced, wave), err)
+	}
+	return len(page), cmp.Or(r.mark(graced, page), err)
+}
+
+// nextWave returns the next event of each claim, and why one cannot be made.
+func (r *Relay) nextWave(page []audit.Record) (wave []Event, failure error) {
+	taken := map[string]bool{}
+	for i := range page {
+		record := &page[i]
+		if r.acked[record.ID] || taken[key(record)] {
+			continue
+		}
+		taken[key(record)] = true
+		event, err := FromRecord(record)
+		if err == nil {
+			wave = append(wave, event)
+		}
+		failure = cmp.Or(failure, err)
+	}
+	return wave, failure
+}
+
+// publish sends events of different claims, and returns why one was not acknowledged.
+func (r *Relay) publish(graced context.Context, wave []Event) (failure error) {
+	sending, cancel := context.WithTimeout(graced, callTimeout)
+	defer cancel()
+	acked := 0
+	for i, err := range r.publisher.Publish(sending, wave) {
+		if err == nil {
+			r.acked[wave[i].Record] = true
+			acked++
+		}
+		failure = cmp.Or(failure, err)
+	}
+	r.o.Observer.Published(acked, len(wave)-acked)
+	return failure
+}
+
+// mark takes what the queue has acknowledged of a page out of the outbox, which keeps what is behind a record
+// that was not.
+func (r *Relay) mark(graced context.Context, page []audit.Record) error {
+	var ids []int64
+	acked := map[int64]bool{}
+	for i := range page {
+		if id := page[i].ID; r.acked[id] {
+			ids, acked[id] = append(ids, id), true
+		}
+	}
+	if r.acked = acked; len(ids) == 0 {
+		return nil
+	}
+	marking, cancel := context.WithTimeout(graced, callTimeout)
+	defer cancel()
+	return r.outbox.Published(marking, ids)
+}
+
+// publishHeads publishes the event of the heads if it is due.
+func (r *Relay) publishHeads(ctx context.Context) error {
+	if r.o.Heads == nil || ctx.Err() != nil || time.Now().Before(r.headsDue) {
+		return nil
+	}
+	trying, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	event, err := r.o.Heads(trying)
+	if err == nil && event.ID != "" {
+		err = r.publisher.Publish(trying, []Event{event})[0]
+	}
+	if err == nil {
+		r.headsDue = time.Now().Add(headsEvery)
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package events_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/events"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
+)
+
+func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.set(func(events.Event) error { return errAway })
+		records := b.outbox.Fill("A", 150, 2)
+		b.advance(5 * time.Minute)
+		later := b.outbox.Fill("B", 10, 1)
+		_, before := b.seen.Events()
+		b.advance(2 * time.Minute)
+		if _, tries := b.seen.Events(); tries-before > 256*30 {
+			t.Errorf("%d events are sent in two minutes to a queue that is away", tries-before)
+		}
+		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "events_wait" {
+			t.Errorf("logged %v", b.logs.All())
+		}
+		b.queue.set(nil)
+		b.advance(30 * time.Second)
+		if _, acked := b.queue.counts(); b.outbox.Waiting() != 0 || acked != len(records)+len(later) {
+			t.Errorf("%d wait, %d acknowledged of %d", b.outbox.Waiting(), acked, len(records)+len(later))
+		}
+		check.Same(t, 1, b.logs.FilterMessage("events_flow").Len(), "events_flow logged")
+		b.inOrder()
+	})
+}
+
+func TestAnEventThatIsNeverTakenHoldsLaterOnesOfItsClaim(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		const poison = 3 // the first event of the third claim
+		b.queue.set(func(e events.Event) error {
+			if e.Record == poison {
+				return errors.New("no queue is bound")
+			}
+			return nil
+		})
+		records := b.outbox.Fill("A", 10, 3)
+		b.advance(2 * time.Hour)
+		b.outbox.Fill("B", 500, 1)
+		b.advance(2 * time.Hour)
+		check.Same(t, 530-2, b.outbox.Waiting(), "records that wait")
+		if tries := b.queue.sentOf(poison); tries < 1200 || tries > 3600 { // every five to ten seconds
+			t.Errorf("sent %d times in four hours", tries)
+		}
+		if logged := b.logs.All(); len(logged) != 1 || logged[0].Message != "events_wait" || logged[0].ContextMap()["error"] != "no queue is bound" {
+			t.Errorf("logged %v, want one line that says why", logged)
+		}
+		b.queue.set(nil) // somebody bound a queue
+		b.advance(2 * time.Minute)
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
+		b.inOrder()
+		for _, r := range records {
+			if n := b.queue.sentOf(r.ID); n != 1 && r.ID != poison {
+				t.Errorf("record %d was sent %d times", r.ID, n)
+			}
+		}
+	})
+}
+
+func TestARecordWithoutAnEventWaitsAndIsNamed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.outbox.Fill("A", 2, 1)
+		b.outbox.Append(audit.Record{Kind: 99})
+		b.outbox.Fill("B", 2, 1)
+		b.advance(time.Hour)
+		logged := b.logs.All()
+		if len(logged) != 1 || !strings.Contains(logged[0].ContextMap()["error"].(string), "audit record 3") || b.outbox.Waiting() != 3 {
+			t.Errorf("%d wait, logged %v", b.outbox.Waiting(), logged)
+		}
+	})
+}
+
+// As when one partition of a topic has no leader: its events are never answered, all others are.
+func TestAcknowledgedEventIsNotSentAgainWhileOthersAreNot(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.set(func(e events.Event) error {
+			if e.Record%2 == 1 {
+				return errAway
+			}
+			return nil
+		})
+		b.advance(time.Second / 2)
+		records := b.outbox.Fill("A", 100, 1)
+		b.advance(5 * time.Minute)
+		check.Same(t, len(records), b.outbox.Waiting(), "records that wait")
+		b.queue.set(nil)
+		b.advance(20 * time.Second)
+		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
+		if _, acked := b.queue.counts(); acked != len(records) || b.queue.sentOf(2) != 1 {
+			t.Errorf("%d acknowledged of %d, record 2 sent %d times", acked, len(records), b.queue.sentOf(2))
+		}
+	})
+}
+
+func TestOutageOfTheStoreIsLoggedOnce(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.advance(time.Second)
+		b.outbox.Fail(errors.New("disk full"))
+		b.advance(time.Hour)
+		if n := b.logs.Len(); n != 1 || b.logs.All()[0].Message != "events_wait" {
+			t.Errorf("logged %v", b.logs.All())
+		}
+		b.outbox.Fail(nil)
+		b.outbox.Fill("A", 10, 1)
+		b.advance(15 * time.Second)
+		if b.outbox.Waiting() != 0 || b.logs.FilterMessage("events_flow").Len() != 1 {
+			t.Errorf("%d wait; logged %v", b.outbox.Waiting(), b.logs.All())
+		}
+	})
+}
+
+// losesAMark publishes one event whose mark the store does not take.
+func losesAMark(b *bench) {
+	b.Helper()
+	synctest.Wait()
+	b.outbox.Fill("A", 1, 1)
+	b.queue.set(func(events.Event) error {
+		b.outbox.Fail(errors.New("connection reset")) // between the acknowledgement and the mark
+		return nil
+	})
+	b.advance(time.Second)
+	b.queue.set(nil)
+}
+
+func TestALostMarkIsMadeUpForWithoutSendingAgain(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		losesAMark(b)
+		b.outbox.Fail(nil)
+		b.advance(10 * time.Second)
+		if sent, _ := b.queue.counts(); sent != 1 || b.outbox.Waiting() != 0 {
+			t.Errorf("sent %d times, %d wait", sent, b.outbox.Waiting())
+		}
+	})
+}
+
+// Another process sends it again, and a consumer knows it by its ID.
+func TestRepeatedEventHasTheSameBytes(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		losesAMark(b)
+		b.stop()
+		b.outbox.Fail(nil)
+		b.start()
+		b.advance(10 * time.Second)
+		sent := b.queue.sent
+		if len(sent) != 2 || sent[0].ID != sent[1].ID || !slices.Equal(sent[0].JSON, sent[1].JSON) || b.outbox.Waiting() != 0 {
+			t.Errorf("sent %v, %d wait", sent, b.outbox.Waiting())
+		}
+	})
+}
+
+func TestStopWaitsTwoSecondsForAcknowledgements(t *testing.T) {
+	for _, c := range []struct {
+		delay, stopped time.Duration
+		waiting        int
+	}{
+		{time.Second, time.Second, 200},     // the second page is not begun
+		{time.Minute, 2 * time.Second, 456}, // nothing was acknowledged
+	} {
+		inBubble(t, func(b *bench) {
+			b.queue.delay = c.delay
+			b.advance(time.Second / 2)
+			b.outbox.Fill("A", 456, 1)
+			b.advance(time.Second / 2)
+			began := time.Now()
+			b.stop()
+			if took := time.Since(began); took != c.stopped || b.outbox.Waiting() != c.waiting {
+				t.Errorf("acknowledged in %v: stopped after %v, want %v; %d wait, want %d", c.delay, took, c.stopped, b.outbox.Waiting(), c.waiting)
+			}
+		})
+	}
+}
+
+func TestStopWaitsTwoSecondsForAHungStore(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.outbox.Hang()
+		b.queue.delay = 3 * time.Second / 2 // the acknowledgement comes first, and both have two seconds together
+		b.advance(time.Second / 2)
+		b.outbox.Fill("A", 3, 1)
+		b.advance(time.Second / 2)
+		began := time.Now()
+		b.stop()
+		if took := time.Since(began); took != 2*time.Second || b.outbox.Waiting() != 3 {
+			t.Errorf("stopped after %v; %d wait", took, b.outbox.Waiting())
+		}
+	})
+}
+
+func TestBacklogIsReportedWhetherOrNotEventsArePublished(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.set(func(events.Event) error { return errAway })
+		b.outbox.Fill("A", 7, 1)
+		b.advance(61 * time.Second)
+		if n, oldest := b.seen.Waiting(); n != 7 || !oldest.Equal(eventstest.Began) {
+			t.Errorf("observed %d since %v", n, oldest)
+		}
+		b.queue.set(nil)
+		b.advance(time.Minute)
+		if n, oldest := b.seen.Waiting(); n != 0 || !oldest.IsZero() {
+			t.Errorf("observed %d since %v", n, oldest)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+)
+
+// Client implements [transport.Client].
+type Client struct {
+	conn       *grpc.ClientConn
+	gateway    pb.GatewayClient
+	authorizer *transport.Authorizer
+}
+
+var _ transport.Client = (*Client)(nil)
+
+// Close implements [transport.Client].
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Activate implements [transport.Client].
+func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
+	request := &pb.ActivateJobsRequest{
+		Type:              p.JobType,
+		Worker:            p.Worker,
+		Timeout:           p.Lock.Milliseconds(),
+		MaxJobsToActivate: int32(p.Max), //nolint:gosec // a number of slots
+		FetchVariable:     p.Fetch,
+		RequestTimeout:    p.Wait.Milliseconds(),
+		TenantIds:         []string{p.Tenant},
+	}
+	stream, err := c.gateway.ActivateJobs(ctx, request)
+	for err == nil {
+		var r *pb.ActivateJobsResponse
+		if r, err = stream.Recv(); err == nil {
+			received(fromWire(r.Jobs))
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return failed(err, c.authorizer)
+}
+
+func fromWire(activated []*pb.ActivatedJob) []job.Job {
+	jobs := make([]job.Job, len(activated))
+	now := time.Now()
+	for i, a := range activated {
+		jobs[i] = job.Job{
+			Key:                a.Key,
+			Type:               a.Type,
+			Tenant:             a.TenantId,
+			ProcessInstanceKey: a.ProcessInstanceKey,
+			ProcessID:          a.BpmnProcessId,
+			ElementID:          a.ElementId,
+			Retries:            a.Retries,
+			Headers:            a.CustomHeaders,
+			Variables:          a.Variables,
+			Deadline:           a.Deadline,
+			Received:           now,
+		}
+	}
+	return jobs
+}
+
+// Answer implements [transport.Client].
+func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
+	switch a.Kind {
+	case job.KindComplete:
+		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: a.Variables})
+	case job.KindThrowError:
+		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
+			JobKey: j.Key, ErrorCode: a.Code, ErrorMessage: a.Message, Variables: a.Variables,
+		})
+	case job.KindFail:
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
+			JobKey: j.Key, Retries: a.Retries, ErrorMessage: a.Message,
+		})
+	case job.KindRelease:
+		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
+			JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message,
+		})
+	default:
+		err = status.Error(codes.InvalidArgument, "an answer of no kind")
+	}
+	return err
+}
+
+// ExtendLock implements [transport.Client].
+func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
+	_, err := c.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{
+		JobKey: j.Key, Timeout: lock.Milliseconds(),
+	})
+	return err
+}
+
+// Topology implements [transport.Client].
+func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
+	r, err := c.gateway.Topology(ctx, &pb.TopologyRequest{})
+	if err != nil {
+		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
+	}
+	return fromTopology(r), nil
+}
+
+func fromTopology(r *pb.TopologyResponse) transport.Topology {
+	led := map[int32]bool{}
+	for _, broker := range r.Brokers {
+		for _, p := range broker.Partitions {
+			if p.Role == pb.Partition_LEADER && p.Health == pb.Partition_HEALTHY {
+				led[p.PartitionId] = true
+			}
+		}
+	}
+	return transport.Topology{Version: r.GatewayVersion, Partitions: int(r.PartitionsCount), Led: len(led)}
+}
+
+// Deploy implements [transport.Client].
+func (c *Client) Deploy(
+	ctx context.Context, tenant string, resources []transport.Resource,
+) (deployed []transport.Deployed, err error) {
+	request := &pb.DeployResourceRequest{TenantId: tenant}
+	for _, r := range resources {
+		request.Resources = append(request.Resources, &pb.Resource{Name: r.Name, Content: r.Content})
+	}
+	r, err := c.gateway.DeployResource(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+	}
+	for _, d := range r.Deployments {
+		if p := d.GetProcess(); p != nil {
+			deployed = append(deployed, transport.Deployed{
+				ID:       p.BpmnProcessId,
+				Resource: p.ResourceName,
+				Version:  p.Version,
+				Key:      p.ProcessDefinitionKey,
+			})
+		}
+		if f := d.GetForm(); f != nil {
+			deployed = append(deployed, transport.Deployed{
+				ID: f.FormId, Resource: f.ResourceName, Form: true, Version: f.Version, Key: f.FormKey,
+			})
+		}
+	}
+	return deployed, nil
+}
+
+// PublishMessage implements [transport.Client].
+func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
+	_, err := c.gateway.PublishMessage(ctx, &pb.PublishMessageRequest{
+		Name:           m.Name,
+		CorrelationKey: m.CorrelationKey,
+		MessageId:      m.ID,
+		Variables:      string(m.Variables),
+		TenantId:       m.Tenant,
+	})
+	return err
+}

@@ -1,0 +1,188 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/broker/transport"
+)
+
+// form is a body by its media type; other values are sent as JSON.
+type form struct {
+	kind    string
+	content []byte
+}
+
+// ask makes a call and reads its answer, JSON that holds this text.
+func (c *Client) ask(ctx context.Context, resource string, body any, holds string, answer any) error {
+	return c.call(ctx, resource, body, holds, func(text []byte) error {
+		if json.Unmarshal(text, answer) != nil {
+			return errBroken
+		}
+		return nil
+	})
+}
+
+// errBroken does not say where: the text may repeat what the answer holds.
+var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Internal, "broken JSON"))
+
+const (
+	// maxRefusal is how many bytes are read of an answer that is not the call's result.
+	maxRefusal = 64 << 10
+	// large is the size in bytes from which on answers are read one at a time: each takes a multiple of it in
+	// memory.
+	large = 1 << 20
+)
+
+// call makes a call, such as GET /topology, and has its answer read, which holds this text; with an empty one
+// it is to be nothing. Of an answer that breaks off or is too large, what has come is read.
+func (c *Client) call(
+	ctx context.Context, resource string, body any, holds string, read func(text []byte) error,
+) error {
+	method, path, _ := strings.Cut(resource, " ")
+	sent, ready := body.(form)
+	if !ready && body != nil {
+		text, err := json.Marshal(body)
+		if err != nil { // which may repeat the variables
+			return status.Error(codes.InvalidArgument, "the variables are not JSON, or nested too deep")
+		}
+		sent = form{"application/json", text}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(sent.content))
+	if err != nil {
+		return err
+	}
+	request.Host = c.host
+	request.Header.Set("Accept", "application/json, application/problem+json")
+	if sent.kind != "" {
+		request.Header.Set("Content-Type", sent.kind)
+	}
+	headers, err := c.authorizer.GetRequestMetadata(ctx)
+	if err != nil {
+		return err
+	}
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	response, err := c.http.RoundTrip(request) // follows no redirect, which would carry credentials elsewhere
+	if err != nil {
+		return c.broken(ctx, err)
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode == http.StatusOK && holds != "":
+		return c.result(ctx, response, holds, read)
+	case response.StatusCode == http.StatusNoContent && holds == "":
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	if err != nil {
+		return c.broken(ctx, err)
+	}
+	return c.refusal(response, text)
+}
+
+// result has the answer of a call that succeeded read.
+func (c *Client) result(
+	ctx context.Context, response *http.Response, holds string, read func(text []byte) error,
+) error {
+	limited := http.MaxBytesReader(nil, response.Body, transport.MaxAnswer)
+	text, err := io.ReadAll(io.LimitReader(limited, large))
+	if len(text) == large {
+		if err = c.turn.Acquire(ctx, 1); err == nil {
+			defer c.turn.Release(1)
+			whole := bytes.NewBuffer(make([]byte, 0, transport.MaxAnswer+bytes.MinRead)) // need not grow
+			_, err = whole.ReadFrom(io.MultiReader(bytes.NewReader(text), limited))
+			text = whole.Bytes()
+		}
+	}
+	if err == nil && !bytes.Contains(text, []byte(holds)) {
+		return c.refusal(response, text)
+	}
+	unread := read(text)
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return status.Errorf(codes.ResourceExhausted,
+			"the answer is larger than %d bytes", transport.MaxAnswer)
+	case err != nil:
+		return c.broken(ctx, err)
+	}
+	return unread
+}
+
+// broken returns the error of a call that a connection did not carry, or not to its end.
+func (c *Client) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	return c.authorizer.Fail(codes.Unavailable, err.Error())
+}
+
+// What a row of answerCodes asks of an answer's title. Those of Camunda's own errors are names; Spring's, for
+// example that of a path that is not there, are words ("Not Found").
+const (
+	whatever = ""  // it may be a page of a proxy
+	aProblem = "*" // it is any problem
+)
+
+// answerCodes are the status codes by the HTTP status and the title, the first that fits.
+var answerCodes = []struct {
+	status int
+	title  string
+	code   codes.Code
+}{
+	{400, aProblem, codes.InvalidArgument},
+	{401, "UNAUTHORIZED", codes.PermissionDenied}, // of a tenant; of refused credentials it is "Unauthorized"
+	{401, whatever, codes.Unauthenticated},
+	{403, whatever, codes.PermissionDenied},
+	{404, "NOT_FOUND", codes.NotFound},
+	{409, "ALREADY_EXISTS", codes.AlreadyExists},
+	{409, aProblem, codes.FailedPrecondition},
+	{413, whatever, codes.InvalidArgument}, // by a proxy too: it will not pass a second time
+	{429, whatever, codes.ResourceExhausted},
+	{500, "UNKNOWN", codes.Unknown},
+	{500, whatever, codes.Internal},
+	{502, "ABORTED", codes.Aborted},
+	{502, whatever, codes.Unavailable},
+	{503, "RESOURCE_EXHAUSTED", codes.ResourceExhausted},
+	{503, whatever, codes.Unavailable},
+	{504, whatever, codes.DeadlineExceeded},
+}
+
+// refusal returns the error of a call that was not answered with its result. What is none of the API's
+// answers, but one of a proxy, a firewall or another program, must not be taken for the cluster's word on a
+// job.
+func (c *Client) refusal(response *http.Response, text []byte) error {
+	var problem struct{ Title, Detail string } // RFC 9457
+	_ = json.Unmarshal(text, &problem)         // what is none has no title, nor has one that is cut
+	kind := response.Header.Get("Content-Type")
+	isProblem := problem.Title != "" || strings.HasPrefix(kind, "application/problem+json")
+	answer := fmt.Sprintf("HTTP status %d", response.StatusCode)
+	if problem.Title != "" {
+		answer += ", " + problem.Title + ": " + problem.Detail
+	}
+	for _, row := range answerCodes {
+		fits := row.title == problem.Title || row.title == whatever ||
+			row.title == aProblem && isProblem
+		if row.status != response.StatusCode || !fits {
+			continue
+		}
+		err := c.authorizer.Fail(row.code, answer)
+		if problem.Title == "Internal Server Error" { // Spring's, not Camunda's: it could not write the jobs
+			err = fmt.Errorf("%w: %w", transport.ErrLost, err)
+		}
+		return err
+	}
+	answer = fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
+		c.base, answer, kind)
+	return c.authorizer.Fail(codes.Unavailable, answer)
+}

@@ -1,0 +1,190 @@
+package rest
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
+)
+
+const (
+	plainJSON   = "application/json"
+	problemJSON = "application/problem+json"
+	html        = "text/html; charset=utf-8"
+)
+
+func TestCodeFollowsStatusAndTitle(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		title  string
+		want   codes.Code
+	}{
+		{400, "INVALID_ARGUMENT", codes.InvalidArgument},
+		{401, "Unauthorized", codes.Unauthenticated},
+		{401, "UNAUTHORIZED", codes.PermissionDenied}, // for a tenant
+		{404, "NOT_FOUND", codes.NotFound},
+		{404, "Not Found", codes.Unavailable}, // a path that is not there
+		{409, "INVALID_STATE", codes.FailedPrecondition},
+		{413, "Payload Too Large", codes.InvalidArgument},
+		{429, "RESOURCE_EXHAUSTED", codes.ResourceExhausted}, // by a proxy
+		{503, "RESOURCE_EXHAUSTED", codes.ResourceExhausted},
+		{500, "UNKNOWN", codes.Unknown},
+	} {
+		body := fmt.Sprintf(`{"type":"about:blank","title":%q,"status":%d,"detail":"why","instance":"/v2/jobs/1/completion"}`, test.title, test.status)
+		for _, kind := range []string{problemJSON, plainJSON} {
+			err := answering(t, test.status, kind, body).Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}"))
+			check.Same(t, test.want, transport.Code(err), "code of %d %s", test.status, test.title)
+			check.Contains(t, err.Error(), fmt.Sprint(test.status))
+		}
+	}
+}
+
+// What a proxy or another program answers must not be taken for the cluster's word on a job.
+func TestPageOfAnotherProgramIsNoWordOnAJob(t *testing.T) {
+	for status, want := range map[int]codes.Code{
+		200: codes.Unavailable, 404: codes.Unavailable, 409: codes.Unavailable, 500: codes.Internal, 503: codes.Unavailable,
+	} {
+		for _, answer := range []struct{ kind, body string }{
+			{html, "<html>login</html>"}, {"", ""}, {plainJSON, `{"status":404,"error":"Not Found"}`}, {"text/plain", "NOT_FOUND"},
+		} {
+			c := answering(t, status, answer.kind, answer.body)
+			err := c.Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}"))
+			check.Same(t, want, transport.Code(err), "code of %d %s", status, answer.kind)
+			if _, err := c.Topology(t.Context()); err == nil {
+				t.Errorf("%d %s is taken for a topology", status, answer.kind)
+			}
+			if _, err := c.Deploy(t.Context(), "", nil); err == nil {
+				t.Errorf("%d %s is taken for a deployment", status, answer.kind)
+			}
+			if jobs, err := activate(t, c, poll); err == nil || len(jobs) > 0 {
+				t.Errorf("%d %s is taken for jobs", status, answer.kind)
+			}
+		}
+	}
+}
+
+func TestLongProblemIsCut(t *testing.T) {
+	body := `{"title":"INVALID_ARGUMENT","detail":"` + strings.Repeat("x", 200_000) + `"}`
+	err := answering(t, 400, problemJSON, body).Answer(t.Context(), job.Job{}, job.Complete("{}"))
+	check.Same(t, codes.InvalidArgument, transport.Code(err), "code")
+	if len(err.Error()) > 400 {
+		t.Errorf("an error of %d bytes", len(err.Error()))
+	}
+}
+
+func TestRedirectIsNotFollowed(t *testing.T) {
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		c := served(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL+"/login?token=secret", status)
+		})
+		_, err := c.Topology(t.Context())
+		check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+		check.Fails(t, err, "is not Camunda's REST API: HTTP status 30")
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v repeats the URL", err)
+		}
+	}
+	check.Same(t, 0, reached.Load(), "calls of the other host")
+}
+
+func TestUndeliverablePollIsLost(t *testing.T) {
+	for name, c := range map[string]*Client{
+		"not written":   answering(t, 500, problemJSON, `{"title":"Internal Server Error","detail":"Failed to write request"}`),
+		"begun":         answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[{"type":"about:blank"`),
+		"begun, closed": answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[}{"type":"about:blank"}`),
+		"no list":       answering(t, 200, plainJSON, `{"jobs":null}`),
+	} {
+		_, err := activate(t, c, poll)
+		if !errors.Is(err, transport.ErrLost) || transport.Code(err) != codes.Internal {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := activate(t, answering(t, 500, problemJSON, `{"title":"INTERNAL","detail":"no"}`), poll)
+	if errors.Is(err, transport.ErrLost) {
+		t.Error("an error of the broker counts as a lost poll")
+	}
+}
+
+func TestPortThatSpeaksSomethingElseIsQuestioned(t *testing.T) {
+	authority := certtest.NewAuthority(t)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	certtest.Write(t, ca, authority.PEM)
+	pair, err := tls.X509KeyPair(authority.Issue(t, 1, time.Hour, "127.0.0.1"))
+	check.Must(t, err)
+	plainGRPC, tlsGRPC := enginetest.New(), enginetest.New(grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
+	defer plainGRPC.Close()
+	defer tlsGRPC.Close()
+	grpcPort, err := plainGRPC.Listen()
+	check.Must(t, err)
+	grpcsPort, err := tlsGRPC.Listen()
+	check.Must(t, err)
+	plainHTTP := httptest.NewServer(http.NotFoundHandler())
+	defer plainHTTP.Close()
+	tlsHTTP := httptest.NewTLSServer(http.NotFoundHandler())
+	defer tlsHTTP.Close()
+	// A gateway of Java sends its frames before it looks at the request.
+	netty := listen(t, "\x00\x00\x00\x04\b\x00\x00\x00\x00\x00\x00\x0f\x00\x01\x00\x006\a\x00\x00\x00\x00\x00\x7f\xff\xff\xff\x00\x00\x00\x01Unexpected HTTP/1.x request: GET /v2/topology HTTP/1.1 ")
+	alert := listen(t, "\x15\x03\x03\x00\x02\x02\x46")
+	const questioned = "does the address fit the port? grpc:// is for gRPC"
+	for name, test := range map[string]struct{ scheme, address, want string }{
+		"http to gRPC":            {transport.HTTP, grpcPort, questioned},
+		"http to gRPC of Java":    {transport.HTTP, netty, questioned},
+		"https to gRPC over TLS":  {transport.HTTPS, grpcsPort, questioned},
+		"http to HTTPS":           {transport.HTTP, strings.TrimPrefix(tlsHTTP.URL, "https://"), questioned},
+		"http to another TLS":     {transport.HTTP, alert, questioned},
+		"https to HTTP":           {transport.HTTPS, strings.TrimPrefix(plainHTTP.URL, "http://"), questioned},
+		"https to gRPC plaintext": {transport.HTTPS, grpcPort, questioned},
+		"nothing listens":         {transport.HTTP, "127.0.0.1:1", "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := transport.Config{Scheme: test.scheme, Address: test.address}
+			if test.scheme == transport.HTTPS {
+				c.CACertPath = ca
+			}
+			_, err := dial(t, c).Topology(t.Context())
+			check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+			check.Fails(t, err, test.want)
+		})
+	}
+}
+
+// listen serves one connection with these bytes and returns the address.
+func listen(t *testing.T, answer string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check.Must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, answer)
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}

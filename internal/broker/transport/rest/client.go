@@ -1,0 +1,107 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+)
+
+// Client implements [transport.Client].
+type Client struct {
+	base, host string              // of the URLs, and to send
+	turn       *semaphore.Weighted // of the one large answer that is read
+	authorizer *transport.Authorizer
+	http       *http.Transport
+}
+
+var _ transport.Client = (*Client)(nil)
+
+// Close implements [transport.Client].
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it
+// passes on the jobs that have arrived.
+func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
+	return c.call(ctx, "POST /jobs/activation", activation{
+		Type:           p.JobType,
+		Worker:         p.Worker,
+		Timeout:        p.Lock.Milliseconds(),
+		Max:            p.Max,
+		FetchVariable:  p.Fetch,
+		RequestTimeout: p.Wait.Milliseconds(),
+		TenantIDs:      []string{p.Tenant},
+	}, `"jobs"`, func(text []byte) error { return readJobs(text, p.Max, received) })
+}
+
+// Answer implements [transport.Client].
+func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
+	command := "failure"
+	body := answer{Code: a.Code, Message: a.Message, Variables: json.RawMessage(a.Variables)}
+	switch a.Kind {
+	case job.KindComplete:
+		command = "completion"
+	case job.KindThrowError:
+		command = "error"
+	case job.KindFail:
+		body.Retries = &a.Retries
+	case job.KindRelease:
+		body.Retries = &j.Retries
+	default:
+		return status.Error(codes.InvalidArgument, "an answer of no kind")
+	}
+	return c.call(ctx, fmt.Sprintf("POST /jobs/%d/%s", j.Key, command), body, "", nil)
+}
+
+// ExtendLock implements [transport.Client].
+func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
+	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
+	return c.call(ctx, fmt.Sprintf("PATCH /jobs/%d", j.Key), change, "", nil)
+}
+
+// Topology implements [transport.Client].
+func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
+	var t topology
+	if err := c.ask(ctx, "GET /topology", nil, `"partitionsCount"`, &t); err != nil {
+		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
+	}
+	return t.fromWire(), nil
+}
+
+// Deploy implements [transport.Client].
+func (c *Client) Deploy(
+	ctx context.Context, tenant string, resources []transport.Resource,
+) (deployed []transport.Deployed, err error) {
+	var body bytes.Buffer // whose writers do not fail
+	files := multipart.NewWriter(&body)
+	for _, r := range resources {
+		part, _ := files.CreateFormFile("resources", r.Name)
+		_, _ = part.Write(r.Content)
+	}
+	_ = files.WriteField("tenantId", tenant)
+	_ = files.Close()
+	var d deployment
+	sent := form{files.FormDataContentType(), body.Bytes()}
+	if err = c.ask(ctx, "POST /deployments", sent, `"deployments"`, &d); err != nil {
+		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+	}
+	return d.fromWire(), nil
+}
+
+// PublishMessage implements [transport.Client].
+func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
+	return c.call(ctx, "POST /messages/publication", m, `"messageKey"`, func([]byte) error { return nil })
+}

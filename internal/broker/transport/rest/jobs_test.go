@@ -1,0 +1,190 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+// wire is a job as 8.8 writes it, with these variables.
+func wire(key, variables string) string {
+	return fmt.Sprintf(`{"type":"t","processDefinitionId":"p","processDefinitionVersion":1,"elementId":"e","customHeaders":{},"worker":"w",`+
+		`"retries":3,"deadline":1757280974277,"variables":%s,"tenantId":"<default>","jobKey":%s,"processInstanceKey":%s,"kind":"BPMN_ELEMENT",`+
+		`"userTask":null,"tags":[]}`, variables, key, key)
+}
+
+func TestKeysAreReadToTheLastDigit(t *testing.T) {
+	jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"9223372036854775807"`, `{}`)+`]}`), poll)
+	check.Must(t, err)
+	if len(jobs) != 1 || jobs[0].Key != 1<<63-1 || jobs[0].ProcessInstanceKey != 1<<63-1 {
+		t.Errorf("%+v", jobs)
+	}
+}
+
+func TestNumbersOfAnAnswerStayAsTheyAre(t *testing.T) {
+	sent := make(chan string, 1)
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		sent <- string(text)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	check.Must(t, c.Answer(t.Context(), job.Job{Key: 1}, job.Complete(`{"n":12345678901234567890.10,"m":1e400,"s":"é\u2028"}`)))
+	check.Same(t, `{"variables":{"n":12345678901234567890.10,"m":1e400,"s":"é\u2028"}}`, <-sent, "request")
+	err := c.Answer(t.Context(), job.Job{Key: 1}, job.Complete(`{"secret":`))
+	check.Same(t, codes.InvalidArgument, transport.Code(err), "code")
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v repeats the variables", err)
+	}
+}
+
+func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
+	good := wire(`"7"`, `{}`)
+	for _, odd := range []string{
+		`null`, `1`, `"job"`, `[]`, `{}`, `{"jobKey":null,"variables":null}`, `{"jobKey":"9999999999999999999999"}`, `{"jobKey":{},"type":[],"retries":"3"}`,
+		wire(`"1e3"`, `{}`), wire(`-5`, `{}`), strings.Replace(good, `"retries":3`, `"retries":99999999999`, 1),
+	} {
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"x":{"a":[]},"jobs":[`+odd+`,`+good+`],"more":[1]}`), poll)
+		check.Must(t, err)
+		if len(jobs) != 2 || jobs[1].Key != 7 || jobs[1].Type != "t" {
+			t.Errorf("%s: %+v", odd, jobs)
+		}
+	}
+}
+
+// What is left of an odd job might be taken for one of the default tenant.
+func TestOddJobIsPassedOnEmpty(t *testing.T) {
+	good := strings.Replace(wire(`"7"`, `{}`), job.DefaultTenant, "another", 1)
+	for was, odd := range map[string]string{
+		`"type":"t"`: `"processInstanceKey":"x","type":"t"`, `"tenantId":"another"`: `"tenantId":["another"]`, `"retries":3`: `"retries":"3"`,
+	} {
+		changed := strings.Replace(good, was, odd, 1)
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+changed+`,`+good+`]}`), poll)
+		check.Must(t, err)
+		if len(jobs) != 2 || jobs[0].Key != 0 || jobs[0].Type != "" || jobs[1].Tenant != "another" {
+			t.Errorf("%s: %+v", odd, jobs)
+		}
+	}
+}
+
+func TestJobsThatNobodyAskedForComeInBatches(t *testing.T) {
+	c := answering(t, 200, plainJSON, `{"jobs":[`+strings.Repeat(wire(`"1"`, `{}`)+",", 24)+wire(`"2"`, `{}`)+`]}`)
+	var batches []int
+	check.Must(t, c.Activate(t.Context(), poll, func(jobs []job.Job) { batches = append(batches, len(jobs)) }))
+	check.Same(t, []int{10, 10, 5}, batches, "batches")
+}
+
+func TestAnswerWithoutTheEndOfItsListIsLost(t *testing.T) {
+	for _, end := range []string{"", ",", "}", " ,\n"} {
+		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"1"`, `{}`)+end), poll)
+		if !errors.Is(err, transport.ErrLost) || len(jobs) != 1 || jobs[0].Key != 1 {
+			t.Errorf("after %q: %+v, %v", end, jobs, err)
+		}
+	}
+}
+
+func TestOnlyHealthyLeadersLead(t *testing.T) {
+	c := answering(t, 200, plainJSON, `{"gatewayVersion":"8.9.3","partitionsCount":3,"clusterId":null,"brokers":[{"nodeId":0,"partitions":[
+		{"partitionId":1,"role":"leader","health":"healthy"},{"partitionId":2,"role":"leader","health":"unhealthy"},
+		{"partitionId":3,"role":"follower","health":"healthy"}]},{"partitions":[{"partitionId":1,"role":"leader","health":"healthy"}]}]}`)
+	got, err := c.Topology(t.Context())
+	check.Must(t, err)
+	check.Same(t, transport.Topology{Version: "8.9.3", Partitions: 3, Led: 1}, got, "topology")
+}
+
+func TestJobsBeforeABreakArePassedOn(t *testing.T) {
+	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", plainJSON)
+		_, _ = io.WriteString(w, `{"jobs":[`+wire(`"1"`, `{}`)+`,`+wire(`"2"`, `{}`)+`,{"type":`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	jobs, err := activate(t, c, poll)
+	if transport.Code(err) != codes.Unavailable || len(jobs) != 2 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+func TestCallsShowWhatTheyAreTo(t *testing.T) {
+	requests := make(chan *http.Request, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- r
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	c := dial(t, transport.Config{
+		Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Path: "/orchestration", OverrideAuthority: "camunda.example",
+		User: "worker", Password: "é:x",
+	})
+	check.Must(t, c.ExtendLock(t.Context(), job.Job{Key: 1<<63 - 1}, time.Second))
+	r := <-requests
+	user, password, _ := r.BasicAuth()
+	check.Same(t, []string{"PATCH", "/orchestration/v2/jobs/9223372036854775807", "camunda.example", "worker", "é:x"},
+		[]string{r.Method, r.URL.Path, r.Host, user, password}, "call")
+}
+
+// counting makes a client of a server that counts its connections.
+func counting(t *testing.T, handler http.HandlerFunc) (c *Client, made *atomic.Int32) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	made = &atomic.Int32{}
+	return dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		made.Add(1)
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}}), made
+}
+
+func TestParallelAnswersReuseTheirConnections(t *testing.T) {
+	const parallel = 32
+	var together sync.WaitGroup
+	c, made := counting(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		together.Done()
+		together.Wait()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	for range 5 {
+		together.Add(parallel)
+		var answers sync.WaitGroup
+		for range parallel {
+			answers.Go(func() {
+				if err := c.Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		answers.Wait()
+	}
+	check.Same(t, parallel, made.Load(), "connections")
+}
+
+// A try that is made behind the loop's back could be accepted, and its repetition not found.
+func TestAnswerOnADyingConnectionIsSentOnce(t *testing.T) {
+	var sent atomic.Int32
+	c := served(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if sent.Add(1) > 1 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	check.Must(t, c.Answer(t.Context(), job.Job{Key: 1}, job.Complete("{}")))
+	err := c.Answer(t.Context(), job.Job{Key: 2}, job.Complete("{}"))
+	check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
+	check.Same(t, 2, sent.Load(), "answers sent")
+}

@@ -1,0 +1,146 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
+)
+
+// activation is a poll. Gateways refuse properties that they do not know.
+type activation struct {
+	Type           string   `json:"type"`
+	Worker         string   `json:"worker"`
+	Timeout        int64    `json:"timeout"`
+	Max            int      `json:"maxJobsToActivate"`
+	FetchVariable  []string `json:"fetchVariable,omitempty"`
+	RequestTimeout int64    `json:"requestTimeout"`
+	TenantIDs      []string `json:"tenantIds"`
+}
+
+// answer is the body of each answer to a job, which differ in what they leave out.
+type answer struct {
+	Retries   *int32          `json:"retries,omitempty"`
+	Code      string          `json:"errorCode,omitempty"`
+	Message   string          `json:"errorMessage,omitempty"`
+	Variables json.RawMessage `json:"variables,omitempty"`
+}
+
+// activatedJob is a job with its documents as they came.
+type activatedJob struct {
+	job.Job
+	Headers   document `json:"customHeaders"`
+	Variables document `json:"variables"`
+}
+
+type document string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *document) UnmarshalJSON(text []byte) error {
+	*d = document(strings.ToValidUTF8(string(text), "\uFFFD"))
+	return nil
+}
+
+// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and passes them
+// on in batches, so that few are held. A job of which anything cannot be read is passed on empty, which the
+// worker leaves out and counts: it is no reason to lose those that are locked with it, but without its tenant
+// it might be taken for the default one's.
+func readJobs(text []byte, batch int, received func([]job.Job)) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	for token := json.Token(nil); token != "jobs"; {
+		var err error
+		if token, err = d.Token(); err != nil {
+			return errBroken
+		}
+	}
+	_, _ = d.Token() // where the list begins
+	now := time.Now()
+	var jobs []job.Job
+	defer func() {
+		if len(jobs) > 0 {
+			received(jobs)
+		}
+	}()
+	for d.More() {
+		var a activatedJob
+		err := d.Decode(&a) // reads on after a value of the wrong type
+		_, ends := errors.AsType[*json.SyntaxError](err)
+		switch {
+		case ends, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return errBroken
+		case err != nil:
+			a = activatedJob{}
+		}
+		a.Job.Headers, a.Job.Variables, a.Received = string(a.Headers), string(a.Variables), now
+		if jobs = append(jobs, a.Job); len(jobs) == batch {
+			received(jobs)
+			jobs = nil
+		}
+	}
+	if end, _ := d.Token(); end != json.Delim(']') {
+		return errBroken
+	}
+	return nil
+}
+
+type topology struct {
+	Brokers []struct {
+		Partitions []struct {
+			ID     int32  `json:"partitionId"`
+			Role   string `json:"role"`
+			Health string `json:"health"`
+		} `json:"partitions"`
+	} `json:"brokers"`
+	Partitions int    `json:"partitionsCount"`
+	Version    string `json:"gatewayVersion"`
+}
+
+func (t topology) fromWire() transport.Topology {
+	led := map[int32]bool{}
+	for _, broker := range t.Brokers {
+		for _, p := range broker.Partitions {
+			if p.Role == "leader" && p.Health == "healthy" {
+				led[p.ID] = true
+			}
+		}
+	}
+	return transport.Topology{Version: t.Version, Partitions: t.Partitions, Led: len(led)}
+}
+
+type deployment struct {
+	Deployments []struct {
+		Process *struct {
+			ID       string `json:"processDefinitionId"`
+			Version  int32  `json:"processDefinitionVersion"`
+			Resource string `json:"resourceName"`
+			Key      int64  `json:"processDefinitionKey,string"`
+		} `json:"processDefinition"` // nil for what is no process
+		Form *struct {
+			ID       string `json:"formId"`
+			Version  int32  `json:"version"`
+			Resource string `json:"resourceName"`
+			Key      int64  `json:"formKey,string"`
+		} `json:"form"` // nil for what is no form
+	} `json:"deployments"`
+}
+
+func (d deployment) fromWire() (deployed []transport.Deployed) {
+	for _, one := range d.Deployments {
+		if p := one.Process; p != nil {
+			deployed = append(deployed, transport.Deployed{
+				ID: p.ID, Resource: p.Resource, Version: p.Version, Key: p.Key,
+			})
+		}
+		if f := one.Form; f != nil {
+			deployed = append(deployed, transport.Deployed{
+				ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: f.Key,
+			})
+		}
+	}
+	return deployed
+}

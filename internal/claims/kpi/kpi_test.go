@@ -1,0 +1,303 @@
+package kpi_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/claims/kpi"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+var noon = time.Date(2026, 1, 12, 12, 0, 0, 0, time.UTC)
+
+// event is a record of a claim at a time.
+type event struct {
+	claim string
+	at    time.Time
+	kind  audit.Kind
+}
+
+// story makes events of one claim, a minute apart.
+func story(claim string, begin time.Time, kinds ...audit.Kind) (events []event) {
+	for i, kind := range kinds {
+		events = append(events, event{claim, begin.Add(time.Duration(i) * time.Minute), kind})
+	}
+	return events
+}
+
+// many makes the same story of so many claims.
+func many(n int, name string, begin time.Time, kinds ...audit.Kind) (events []event) {
+	for i := range n {
+		events = append(events, story(fmt.Sprintf("CLM-%s-%d", name, i), begin, kinds...)...)
+	}
+	return events
+}
+
+// make makes the record. Each retry is due ten minutes later, and the policy of a claim that never failed is
+// named where its end is recorded.
+func (e *event) make(s audit.State) audit.Record {
+	r := audit.Record{Kind: e.kind, At: e.at, RetryCount: s.Retries, Policy: "tiss"}
+	if e.kind.IsDecision() {
+		r.Class, r.Rule, r.Code = retry.Transient, "transient.TIMEOUT", "TIMEOUT"
+	}
+	if e.kind == audit.KindRetry {
+		r.NextRetryTime = e.at.Add(10 * time.Minute)
+	}
+	return r
+}
+
+// storeOf returns a store with stories, told in the order of time.
+func storeOf(t *testing.T, stories ...[]event) audit.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(audittest.MemoryDir(t), "audit.db"), audittest.Key(audittest.Secret(t)))
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, s.Close()) })
+	all := slices.Concat(stories...)
+	slices.SortStableFunc(all, func(a, b event) int { return a.at.Compare(b.at) })
+	entries := make([]audit.Entry, len(all))
+	for i := range all {
+		entries[i] = audit.Entry{Key: audit.Key{JobKey: int64(i + 1)}, ClaimID: all[i].claim, Make: all[i].make}
+	}
+	for some := range slices.Chunk(entries, audit.MaxBatch) {
+		_, err := s.Append(t.Context(), some)
+		check.Must(t, err)
+	}
+	return s
+}
+
+// measure returns what was measured of the policy tiss from noon on up to a time.
+func measure(t *testing.T, to time.Time, stories ...[]event) kpi.Result {
+	t.Helper()
+	tally, err := kpi.Measure(t.Context(), storeOf(t, stories...), noon, to)
+	check.Must(t, err)
+	for _, r := range tally.Results(targets) {
+		if r.Policy == "tiss" {
+			return r
+		}
+	}
+	return kpi.Result{}
+}
+
+func targets(name string) []retry.Target {
+	if p, known := policy.BuiltIns().Get(name); known {
+		return p.Targets
+	}
+	return nil
+}
+
+// row is what is expected of a KPI.
+type row struct {
+	name    string
+	value   float64
+	of      int64
+	verdict kpi.Verdict // against the first target
+}
+
+func expect(t *testing.T, r kpi.Result, want ...row) {
+	t.Helper()
+	for _, w := range want {
+		i := slices.IndexFunc(r.KPIs, func(k kpi.Indicator) bool { return k.Name == w.name })
+		if i < 0 || r.KPIs[i].Value == nil || math.Abs(*r.KPIs[i].Value-w.value) > 1e-9 || r.KPIs[i].MeasuredOn != w.of || r.KPIs[i].Verdict != w.verdict {
+			t.Errorf("got %+v, want %+v", r.KPIs, w)
+		}
+	}
+}
+
+const (
+	again, stop, never        = audit.KindRetry, audit.KindExhausted, audit.KindPermanent
+	accepted, byHand, givenUp = audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned
+	rejected, onward          = audit.KindRejected, audit.KindRedriven
+)
+
+// The night of which 400 claims failed: 25 were accepted after retries, 22 were permanent, 53 wait, and of an insurer that was away
+// for long 300 used up their retries. Next day a person has these sent again, and the insurer takes them.
+func TestAnOutageIsNoSuccessAndARescuedClaimIsNotLost(t *testing.T) {
+	night := [][]event{
+		many(25, "accepted", noon, again, accepted), many(22, "permanent", noon, never), many(53, "waiting", noon, again),
+		many(300, "outage", noon, again, again, again, again, again, stop),
+	}
+	at := noon.Add(8 * time.Minute)
+	before := measure(t, at, night...)
+	expect(t, before,
+		row{"successAfterRetry", 25.0 / 325, 325, kpi.Missed}, row{"retriesUsedUp", 0.75, 400, kpi.Missed}, row{"claimsLost", 300.0 / 378, 378, kpi.Missed})
+	check.Same(t, kpi.Outcomes{
+		Sent:               400,
+		AcceptedAfterRetry: 25,
+		Open:               map[audit.Standing]int64{audit.Waiting: 53, audit.Stopped: 322},
+	}, before.Claims, "the claims at night")
+
+	sentAgain := many(300, "outage", noon.Add(20*time.Hour), byHand)
+	under := measure(t, noon.Add(20*time.Hour+time.Second), append(night, sentAgain)...)
+	expect(t, under, row{"successAfterRetry", 1, 25, kpi.Met}, row{"claimsLost", 0, 378, kpi.Met})
+	check.Same(t, int64(300), under.Claims.Open[audit.Redriven], "claims that were sent again")
+
+	after := measure(t, noon.Add(21*time.Hour), append(night, sentAgain, many(300, "outage", noon.Add(20*time.Hour+time.Minute), accepted))...)
+	expect(t, after,
+		row{"successAfterRetry", 1, 325, kpi.Met}, row{"claimsLost", 0, 378, kpi.Met}, row{"retriesUsedUp", 0.75, 400, kpi.Missed},
+		row{"meanAttemptsToSuccess", (25*2 + 300*7) / 325.0, 325, kpi.Missed}, row{"endedWithin24h", 1, 325, kpi.NoTarget})
+	check.Same(t, int64(300), after.Claims.AcceptedAfterPerson, "claims accepted after a person sent them again")
+	check.Same(t, int64(325), after.Claims.Accepted(), "claims accepted in the end")
+}
+
+func TestWithoutDataNoKPIHasAVerdict(t *testing.T) {
+	r := measure(t, noon.Add(time.Hour), many(1, "x", noon, rejected), many(1, "y", noon, again)[:0])
+	for _, k := range r.KPIs {
+		if k.Verdict != kpi.NoData || k.Value != nil {
+			t.Errorf("%s: %s", k.Name, k.Verdict)
+		}
+	}
+}
+
+func TestEveryTargetHasItsRow(t *testing.T) {
+	var rows []string
+	for _, k := range measure(t, noon.Add(time.Hour), many(1, "x", noon, again)).KPIs {
+		rows = append(rows, k.Name+" "+k.Source)
+	}
+	for _, target := range targets("tiss") {
+		if !slices.Contains(rows, target.KPI+" "+target.Source) {
+			t.Errorf("no row for %+v in %q", target, rows)
+		}
+	}
+}
+
+func TestSuccessCountsRetriedClaimsThatAreNotUnderWay(t *testing.T) {
+	open := many(9, "open", noon, again)
+	ends := [][]event{open, many(4, "ok", noon, again, accepted), many(1, "given-up", noon, again, givenUp), many(3, "at-once", noon, accepted), many(2, "never", noon, never)}
+	expect(t, measure(t, noon.Add(5*time.Minute), ends...), row{"successAfterRetry", 0.8, 5, kpi.Met})
+	ends = append(ends, many(1, "stopped", noon, again, never))
+	expect(t, measure(t, noon.Add(5*time.Minute), ends...), row{"successAfterRetry", 4.0 / 6, 6, kpi.Missed})
+}
+
+func TestTimeToSuccessIsFromTheFirstFailureOfAnyRound(t *testing.T) {
+	late := slices.Concat(story("CLM-a-1", noon, again, never, byHand), story("CLM-a-1", noon.Add(5*time.Hour), accepted))
+	fast := story("CLM-b-1", noon, again, accepted)
+	r := measure(t, noon.Add(6*time.Hour), late, fast, many(3, "at-once", noon, accepted))
+	expect(t, r, row{"meanTimeToSuccess", (5*3600 + 60) / 2, 2, kpi.Missed}, row{"medianTimeToSuccess", 5 * 3600, 2, kpi.Missed})
+}
+
+// The claim failed and was sent again by a person in the month before.
+func TestAnAcceptanceKnowsWhatWasBeforeTheTimeThatIsMeasured(t *testing.T) {
+	before := story("CLM-a-1", noon.Add(-72*time.Hour), again, never, byHand)
+	r := measure(t, noon.Add(time.Hour), before, story("CLM-a-1", noon, accepted))
+	check.Same(t, int64(1), r.Claims.AcceptedAfterPerson, "claims accepted after a person sent them again")
+	expect(t, r, row{"meanTimeToSuccess", 72 * 3600, 1, kpi.Missed}, row{"endedWithin48h", 0, 1, kpi.NoTarget},
+		row{"meanAttemptsToSuccess", 3, 1, kpi.Missed})
+}
+
+func TestAClaimCountsInOneTimeOnly(t *testing.T) {
+	s := storeOf(t,
+		story("CLM-ended-1", noon, again), story("CLM-ended-1", noon.Add(2*time.Hour), accepted),
+		story("CLM-open-1", noon, again), story("CLM-open-1", noon.Add(2*time.Hour), stop),
+	)
+	for from, want := range map[time.Time]kpi.Outcomes{
+		noon:                    {},
+		noon.Add(4 * time.Hour): {},
+		noon.Add(2 * time.Hour): {
+			Sent:               2,
+			AcceptedAfterRetry: 1,
+			Open:               map[audit.Standing]int64{audit.Stopped: 1},
+		},
+	} {
+		tally, err := kpi.Measure(t.Context(), s, from, from.Add(time.Hour))
+		check.Must(t, err)
+		var got kpi.Outcomes
+		if results := tally.Results(targets); len(results) > 0 {
+			got = results[0].Claims
+		}
+		if len(got.Open) == 0 {
+			got.Open = nil
+		}
+		check.Same(t, want, got, "claims of the hour from %s", from.Format(time.TimeOnly))
+	}
+}
+
+func TestMeanAndMedianAreThoseOfAllTimes(t *testing.T) {
+	for _, c := range []struct {
+		minutes      []int
+		mean, median float64
+	}{
+		{[]int{1, 2, 9}, 4, 2}, {[]int{1, 2, 6, 11}, 5, 6}, {[]int{1, 1, 1, 8, 9}, 4, 1}, {[]int{1, 1, 8, 10}, 5, 8},
+	} {
+		var all [][]event
+		for i, m := range c.minutes {
+			claim := fmt.Sprintf("CLM-a-%d", i)
+			all = append(all, story(claim, noon, again), story(claim, noon.Add(time.Duration(m)*time.Minute), accepted))
+		}
+		n := int64(len(c.minutes))
+		expect(t, measure(t, noon.Add(time.Hour), all...),
+			row{"meanTimeToSuccess", 60 * c.mean, n, kpi.Met}, row{"medianTimeToSuccess", 60 * c.median, n, kpi.Met})
+	}
+}
+
+// A person has it sent again that never failed, and the insurer takes it.
+func TestAClaimThatNeverFailedHasNoTimeToSuccess(t *testing.T) {
+	r := measure(t, noon.Add(time.Hour), story("CLM-a-1", noon, byHand, accepted), story("CLM-b-1", noon, again, again, accepted))
+	expect(t, r, row{"meanTimeToSuccess", 120, 1, kpi.Met})
+}
+
+func TestClaimsWithoutAPolicyCountForNone(t *testing.T) {
+	var tally kpi.Tally
+	check.Must(t, tally.Add(&audit.Total{Kind: accepted, Records: 500, Attempts: 500}))
+	check.Must(t, tally.Add(&audit.Total{
+		Kind:     accepted,
+		Policy:   "tiss",
+		Flags:    audit.CourseFailed | audit.CourseDecided | audit.CourseRetried,
+		Records:  1,
+		Attempts: 3,
+	}))
+	results := tally.Results(targets)
+	check.Same(t, []string{"none", "tiss"}, []string{results[0].Policy, results[1].Policy}, "policies")
+	expect(t, results[1], row{"meanAttemptsToSuccess", 3, 1, kpi.Missed})
+}
+
+func TestClaimsThatNeverFailedCountAsOneAttempt(t *testing.T) {
+	r := measure(t, noon.Add(time.Hour), many(1, "retried", noon, again, accepted), many(4, "at-once", noon, accepted), many(1, "given-up", noon, again, givenUp))
+	expect(t, r, row{"meanAttemptsToSuccess", 1.2, 5, kpi.Met})
+}
+
+func TestPermanentErrorsAreAShareOfAllErrors(t *testing.T) {
+	one, nine := many(1, "p", noon, never), many(9, "r", noon, again)
+	expect(t, measure(t, noon.Add(time.Hour), one, nine, many(5, "x", noon, rejected)), row{"permanentErrors", 0.1, 10, kpi.Missed}) // the target is below a tenth
+	expect(t, measure(t, noon.Add(time.Hour), one, many(10, "r", noon, again)), row{"permanentErrors", 1.0 / 11, 11, kpi.Met})
+}
+
+func TestUsedUpRetriesAreAShareOfClaims(t *testing.T) {
+	one := story("CLM-a-1", noon, again, again, again, again, again, stop)
+	expect(t, measure(t, noon.Add(time.Hour), one, many(18, "r", noon, again), many(1, "p", noon, never)),
+		row{"retriesUsedUp", 0.05, 20, kpi.Missed}, // the target is below a twentieth
+		row{"claimsLost", 1.0 / 19, 19, kpi.Missed})
+	expect(t, measure(t, noon.Add(time.Hour), one[5:], many(40, "r", noon, again)), row{"retriesUsedUp", 1.0 / 41, 41, kpi.Met})
+	expect(t, measure(t, noon.Add(time.Hour), many(1, "sent-again", noon, stop, onward, again)), row{"retriesUsedUp", 1, 1, kpi.Missed})
+}
+
+func TestClaimsThatAreOpenForLongMissTheDay(t *testing.T) {
+	fast, slow := many(3, "fast", noon, again, accepted), many(1, "slow", noon, never)
+	expect(t, measure(t, noon.Add(time.Hour), fast, slow), row{"endedWithin24h", 1, 3, kpi.NoTarget})
+	expect(t, measure(t, noon.Add(25*time.Hour), fast, slow), row{"endedWithin24h", 0.75, 4, kpi.NoTarget}, row{"endedWithin48h", 1, 3, kpi.NoTarget})
+	expect(t, measure(t, noon.Add(49*time.Hour), fast, slow), row{"endedWithin48h", 0.75, 4, kpi.NoTarget})
+}
+
+func TestAClaimThatFailsAfterItsEndCountsAsTwo(t *testing.T) {
+	since := noon.Add(71 * time.Hour)
+	r := measure(t, noon.Add(72*time.Hour), story("CLM-a-1", noon, again, accepted), story("CLM-a-1", since, again))
+	check.Same(t, kpi.Outcomes{
+		Sent:               2,
+		AcceptedAfterRetry: 1,
+		Open:               map[audit.Standing]int64{audit.Overdue: 1},
+	}, r.Claims, "the claim")
+}
+
+func TestCausesAreCountedByRuleAndCode(t *testing.T) {
+	r := measure(t, noon.Add(time.Hour), many(2, "a", noon, again, again), many(1, "b", noon, onward))
+	want := kpi.Cause{Class: string(retry.Transient), RuleID: "transient.TIMEOUT", MatchedCode: "TIMEOUT", Failures: 4}
+	check.Same(t, []kpi.Cause{want}, r.Causes, "causes")
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/errtext"
+	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
+)
+
+// Explanation is what explain answers: what a process would get, and why. It is about no claim: a wait with
+// jitter is known as a band only, and there is no wait and no time of the next try then. Its JSON form is
+// stable: names are added, never changed.
+type Explanation struct {
+	contract.Decision
+
+	BPMNError string `json:"bpmnError,omitempty"`
+	// Evidence is what was found in the error text; Later are the rules that match it too, after the one that
+	// decides.
+	Evidence []errtext.Evidence `json:"evidence"`
+	Later    []classed          `json:"laterRules"`
+	// Schedule is the waits from this decision on, empty where it stops.
+	Schedule []isoWait `json:"schedule"`
+}
+
+// Explain asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing but the
+// waits depends on it.
+func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation {
+	d := p.Decide(request, now)
+	matching, found := p.Explain(request.SubmissionError)
+	e := Explanation{
+		Decision:  contract.Of(&d, contract.JobType, text.English),
+		BPMNError: d.ErrorCode(),
+		Evidence:  found,
+		Later:     []classed{},
+		Schedule:  []isoWait{},
+	}
+	for i, c := range matching {
+		if i > 0 {
+			e.Later = append(e.Later, classed{c.Class, c.RuleID})
+		}
+	}
+	if d.Outcome != retry.OutcomeRetry {
+		return e
+	}
+	for s := range retry.Schedule(p, request, now) {
+		e.Schedule = append(e.Schedule, isoOf(&s))
+	}
+	if first := &e.Schedule[0]; first.Shortest != first.Longest {
+		e.BackoffMinutes, e.NextRetryTime, e.RetryDecision.BackoffDuration = 0, nil, ""
+	}
+	return e
+}
+
+// Text words the explanation: the steps of the decision as a history has them, what else there is in the
+// text, and the waits ahead.
+func (e Explanation) Text() string {
+	var b strings.Builder
+	wait := ""
+	if len(e.Schedule) > 0 {
+		wait = e.Schedule[0].wait()
+	}
+	for i, found := range english.steps(&e.Decision, "", wait, e.BPMNError) {
+		if i > 0 && found != "" { // the first is the text that was asked about
+			b.WriteString(label(english.step(i), found))
+		}
+	}
+	for _, found := range e.Evidence {
+		name, words := "evidence", found.Found
+		if found.SaidOf != "" {
+			words += ", said of " + found.SaidOf
+		}
+		if found.PassedOver != "" {
+			name, words = "passed over", words+": "+found.PassedOver
+		}
+		b.WriteString(label(name, words))
+	}
+	for _, l := range e.Later {
+		b.WriteString(label("rule after it", fmt.Sprintf("%s, %s", l.Rule, l.Class)))
+	}
+	b.WriteString(label("policy", e.RetryDecision.Policy+", version "+e.RetryDecision.PolicyVersion))
+	if len(e.Schedule) > 0 {
+		b.WriteString("\nThe waits ahead, if every submission fails and no permanent error comes:\n\n")
+		b.WriteString(scheduleTable(e.Schedule))
+		b.WriteString("  then   stop, BPMN error " + retry.CodeMaxRetriesExceeded + "\n")
+	}
+	return b.String()
+}

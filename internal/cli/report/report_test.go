@@ -1,0 +1,137 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/claims/kpi"
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
+)
+
+var inPortuguese = text.NewPrinter(text.Portuguese, time.UTC)
+
+func TestACauseHasTheTermOfItsCode(t *testing.T) {
+	for _, c := range []struct{ rule, code, want string }{
+		{"transient.TIMEOUT", "TIMEOUT", "TIMEOUT: no answer in time"},
+		{"transient.503", "503", "HTTP 503, Service Unavailable"},
+		{"http.away", "502", "HTTP 502, Bad Gateway"},
+		{"tiss.glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
+		{"tiss.answer-glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
+		{"smtp.550", "550", "SMTP 550, Mailbox unavailable"},
+		{"smtp.connection", "timed out", "timed out"},
+		{"service.away", "manutenc*", "manutenc*"},
+		{"ours.1550", "550", "550"}, // that the ID has these digits says nothing of the code
+		{"unknown", "", "no rule knows the text"},
+	} {
+		check.Same(t, c.want, causeWords(english.Printer, &kpi.Cause{RuleID: c.rule, MatchedCode: c.code}), "%s", c.rule)
+	}
+	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", causeWords(inPortuguese, &kpi.Cause{RuleID: "x", MatchedCode: "INSURANCE_EXPIRED"}), "pt-BR")
+}
+
+func TestEveryCodeHasAName(t *testing.T) {
+	codes := map[string][]string{
+		"class":   {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
+		"failure": {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
+		"kpi":     slices.Collect(maps.Keys(retry.KPIs())),
+		"outcome": {"SUBMITTED", "RESUBMITTED", "ABANDONED"},
+		"step":    {"1", "2", "3", "4", "5", "6"},
+		"verdict": {string(kpi.Met), string(kpi.Missed), string(kpi.NoData), string(kpi.NoTarget)},
+	}
+	for _, s := range slices.Concat(claims.OpenStandings(), claims.EndedStandings(), []audit.Standing{"none"}) {
+		codes["standing"] = append(codes["standing"], string(s))
+	}
+	for _, k := range []audit.Kind{
+		audit.KindExhausted, audit.KindPermanent, audit.KindRejected, audit.KindRedriven, audit.KindDecisionRefused,
+		audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned,
+	} {
+		codes["kind"] = append(codes["kind"], k.String())
+	}
+	for group, all := range codes {
+		for _, code := range all {
+			if inPortuguese.Name(group, code) == code {
+				t.Errorf("%s %s has no name", group, code)
+			}
+		}
+	}
+	check.Same(t, "100%d", english.Name("cause", "100%d"), "a code without a name")
+}
+
+func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
+	for _, name := range []string{"rn-bil-005", "tiss"} {
+		for _, rule := range policy.BuiltIn(name).Rules {
+			for _, code := range rule.Contains {
+				if words := causeWords(english.Printer, &kpi.Cause{RuleID: rule.ID, MatchedCode: code}); words == code {
+					t.Errorf("%s: %s has no term", name, code)
+				}
+			}
+		}
+	}
+}
+
+func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
+	for p := range policy.BuiltIns().All() {
+		_, file, _ := strings.Cut(PolicyInFull(policy.BuiltIns(), p).Text(), "\npolicies:\n")
+		set, err := policy.Parse("shown.yaml", []byte("policies:\n"+file))
+		check.Must(t, err)
+		again, _ := set.Get(p.Name)
+		check.Same(t, p.Version(), again.Version(), "version of %s", p.Name)
+		check.Same(t, p.Targets, again.Targets, "targets of %s", p.Name)
+	}
+}
+
+func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
+	results := []kpi.Result{
+		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Sent: 3, AcceptedAtOnce: 1}},
+		{Policy: "tiss", Claims: kpi.Outcomes{Sent: 4, Abandoned: 1}},
+	}
+	check.Same(t, [][]string{
+		{"", "no policy decided", "tiss", "All"},
+		{"Sent", "3", "4", "7"},
+		{"Accepted at once", "1", "0", "1"},
+		{"Accepted after retry", "0", "0", "0"},
+		{"Accepted after a person sent it again", "0", "0", "0"},
+		{"Open", "2", "3", "5"},
+		{"Abandoned", "0", "1", "1"},
+	}, outcomes(english.Printer, results).Table, "outcomes")
+}
+
+func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
+	for cell, want := range map[string]string{"": "", "-": "-", "-1+2": "'-1+2", "=1": "'=1", "+1": "'+1", "@x": "'@x", "CLM-1-1": "CLM-1-1"} {
+		check.Same(t, want, spreadsheetSafe(cell), "%q", cell)
+	}
+}
+
+func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		state         audit.State
+		want, english string
+	}{
+		{audit.State{Kind: audit.KindResubmitted}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
+		{audit.State{Kind: audit.KindRejected}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
+		{audit.State{Kind: audit.KindRetry, Class: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
+		{audit.State{Kind: audit.KindRetry, Class: "TRANSIENT", Code: "out (of"}, "out (of", "out (of"},
+	} {
+		claim := claims.Claim{Standing: audit.Stopped, State: c.state}
+		check.Same(t, c.want, words{inPortuguese}.reason(&claim), "in Portuguese")
+		check.Same(t, c.english, english.reason(&claim), "in English")
+	}
+	dead := claims.Claim{Standing: audit.DeadLetter}
+	check.Same(t, "carta morta", words{inPortuguese}.standing(&dead, now), "a state")
+}
+
+func TestATeamThatDecidedIsNamedInTheLanguage(t *testing.T) {
+	for by, want := range map[string]string{"billing": "faturamento", "registration": "cadastro", "maria": "maria"} {
+		claim := claims.Claim{Standing: audit.Abandoned, State: audit.State{DecidedBy: by}}
+		check.Same(t, "abandonada, por "+want, words{inPortuguese}.standing(&claim, time.Time{}), "a claim")
+		check.Same(t, " por "+want, words{inPortuguese}.by(&audit.Record{DecidedBy: by}), "a record")
+	}
+}

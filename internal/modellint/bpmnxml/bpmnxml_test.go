@@ -1,0 +1,86 @@
+package bpmnxml_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+const (
+	head  = `<bpmn:definitions xmlns:bpmn="` + bpmnxml.BPMN + `" xmlns:zeebe="` + bpmnxml.Zeebe + `">`
+	tail  = `</bpmn:definitions>`
+	seven = `<definitions xmlns="` + bpmnxml.BPMN + `" xmlns:camunda="http://camunda.org/schema/1.0/bpmn"/>`
+)
+
+func TestWhatIsNoModelIsRefusedWithTheReason(t *testing.T) {
+	for name, c := range map[string]struct{ text, says string }{
+		"empty":            {"", "it is empty"},
+		"text":             {"hello", "it is empty, or no XML"},
+		"cut off":          {head + `<bpmn:process id="p">`, "unexpected EOF"},
+		"crossed tags":     {head + `<bpmn:process id="p"></bpmn:definitions>`, "closed by </definitions>"},
+		"unknown entity":   {head + "&big;" + tail, "character entity"},
+		"entity in entity": {`<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;">]>` + head + "&b;", "character entity"},
+		"other encoding":   {`<?xml version="1.0" encoding="ISO-8859-1"?>`, "its encoding is ISO-8859-1"},
+		"other language":   {`<html/>`, "it is no BPMN"},
+		"no namespace":     {`<definitions/>`, "it is no BPMN"},
+		"Camunda 7":        {head[:len(head)-1] + ` m:executionPlatform="camunda platform">` + tail, "Camunda 7"},
+		"Camunda 7 too":    {seven, "Camunda 7"},
+		"too large":        {head + strings.Repeat(" ", 5<<20), "larger than 4 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := bpmnxml.Read([]byte(c.text))
+			check.Fails(t, err, c.says)
+		})
+	}
+}
+
+// A prefix is only a name: what counts is the namespace that it stands for where it is used.
+func TestElementsAreKnownByNamespace(t *testing.T) {
+	root := read(t, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">
+		<process id="ours"/>
+		<x:process xmlns:x="http://www.omg.org/spec/BPMN/20100524/MODEL" id="prefixed"/>
+		<process xmlns="http://else.example" id="another's"/>
+		<undeclared:process id="nobody's"/>
+	</definitions>`)
+	var ids []string
+	for _, p := range root.BPMN("process") {
+		ids = append(ids, p.Attr("id"))
+	}
+	check.Same(t, []string{"ours", "prefixed"}, ids, "the processes")
+	check.Same(t, 2, len(root.Children), "the elements that are kept")
+}
+
+func TestElementKeepsTextAttributesAndLine(t *testing.T) {
+	root := read(t, head+`
+
+	<bpmn:text format="x" id="" zeebe:x="" xml:lang="en">a<!-- no -->b &amp; <i>c</i><![CDATA[d]]></bpmn:text>
+</bpmn:definitions>`)
+	e := root.Children[0]
+	check.Same(t, "ab & d", e.Text, "the text")
+	check.Same(t, 3, e.Line, "the line")
+	check.Same(t, "x", e.Attr("format"), "an attribute")
+	check.Same(t, true, e.Has("id"), "an empty attribute is there")
+	check.Same(t, false, e.Has("lang"), "one of a namespace is there")
+	for i, space := range []string{"", "", bpmnxml.Zeebe, "http://www.w3.org/XML/1998/namespace"} {
+		check.Same(t, space, e.Attrs[i].Name.Space, "the namespace of %s", e.Attrs[i].Name.Local)
+	}
+}
+
+func TestExtensionsOfZeebeAreFoundByName(t *testing.T) {
+	root := read(t, head+`<bpmn:extensionElements>
+		<zeebe:userTask id="a"/><bpmn:userTask id="of BPMN"/><zeebe:properties/><zeebe:userTask id="b"/>
+	</bpmn:extensionElements></bpmn:definitions>`)
+	found := root.Zeebe("userTask")
+	if len(found) != 2 || found[0].Attr("id") != "a" || found[1].Attr("id") != "b" {
+		t.Errorf("found %+v, want a and b", found)
+	}
+}
+
+func read(t *testing.T, text string) *bpmnxml.Element {
+	t.Helper()
+	root, err := bpmnxml.Read([]byte(text))
+	check.Must(t, err)
+	return root
+}

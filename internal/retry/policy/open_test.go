@@ -1,0 +1,97 @@
+package policy_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
+)
+
+func TestNumbersOfSettingsStandBeforeTheFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	write(t, file, "policies: [{name: ours, extends: tiss, max: 30m}]")
+	source := policy.Source{File: file, MaxRetries: 3, Base: 10 * time.Minute, Max: time.Hour, Needed: []string{"tiss"}}
+	for range 2 { // as a worker reads it again
+		set, err := policy.Open(source)
+		check.Must(t, err)
+		tiss, _ := set.Get("tiss")
+		check.Same(t, []any{3, source.Base, source.Base, source.Max}, []any{tiss.MaxRetries, tiss.Base, tiss.Min, tiss.Max}, "numbers of tiss")
+		check.Same(t, len(policy.BuiltIn("tiss").Rules), len(tiss.Rules), "rules of tiss")
+		entry, _ := set.Entry("tiss")
+		check.Same(t, policy.SettingsOrigin, entry.Origin, "origin of tiss")
+		ours, _ := set.Get("ours")
+		check.Same(t, []any{3, source.Base, 30 * time.Minute}, []any{ours.MaxRetries, ours.Base, ours.Max}, "numbers of what extends it")
+	}
+	check.Same(t, 5, policy.BuiltIn("tiss").MaxRetries, "retries of the built-in one")
+}
+
+func TestNumbersThatDoNotFitAreRefusedWithTheirReason(t *testing.T) {
+	_, err := policy.Open(policy.Source{Base: 5 * time.Hour})
+	if _, are := errors.AsType[text.Faults](err); !are {
+		t.Errorf("%v", err)
+	}
+	check.Fails(t, err, policy.SettingsOrigin+": policy tiss: max is 4h but must be from 5h, the longer of min and base, to 8784h")
+}
+
+func TestLintSeesTheNumbersOfSettings(t *testing.T) {
+	set, err := policy.Open(policy.Source{MaxRetries: 900})
+	check.Must(t, err)
+	findings := set.LintAll(0)
+	if len(findings) != 1 || findings[0].Check != "unbounded" || findings[0].File != policy.SettingsOrigin {
+		t.Errorf("%+v", findings)
+	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	check.Must(t, os.WriteFile(file, []byte(content), 0o600))
+}
+
+func TestAFileThatIsNotReadIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	_, err := policy.Open(policy.Source{File: file})
+	check.Fails(t, err, file, "no such file")
+	for _, broken := range []string{"policies: [", "policies: [{name: a, base: 1 hour}]", "", "# " + strings.Repeat("x", 1<<20) + hourly} {
+		write(t, file, broken)
+		_, err := policy.Open(policy.Source{File: file})
+		check.Fails(t, err, file)
+	}
+}
+
+func TestNeededPolicyMustBeThere(t *testing.T) {
+	_, err := policy.Open(policy.Source{Needed: []string{"tiss", "hourly"}})
+	check.Fails(t, err, "RETRY_JOB_TYPES: there is no policy hourly")
+}
+
+func TestNumbersOfTheFileInPlaceOfTheSettingsAreFound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	for fields, found := range map[string]int{
+		"extends: tiss, maxRetries: 4":                               1,
+		"extends: tiss, max: 3h":                                     1,
+		"extends: tiss, min: 1m":                                     1,
+		"extends: smtp, ids: claim, jitter: 0.2":                     1,
+		"ids: any, jitter: 0.2, base: 10m, max: 2h, maxRetries: 3":   1, // its min is 1m
+		"extends: tiss, factor: 1.5":                                 0,
+		"extends: tiss, base: 10m, min: 10m, max: 2h, maxRetries: 3": 0,
+	} {
+		write(t, file, "policies:\n- {name: tiss, "+fields+"}\n")
+		set, err := policy.Open(policy.Source{File: file, MaxRetries: 3, Base: 10 * time.Minute, Max: 2 * time.Hour})
+		check.Must(t, err)
+		findings := set.LintAll(0)
+		findings = slices.DeleteFunc(findings, func(f text.Finding) bool { return f.Check != "settings" })
+		if len(findings) != found || found > 0 && findings[0].Line != 2 {
+			t.Errorf("%s: found %v", fields, findings)
+		}
+	}
+	write(t, file, "policies: [{name: tiss, extends: tiss, base: 10m}]")
+	set, err := policy.Open(policy.Source{File: file, MaxRetries: 3})
+	check.Must(t, err)
+	check.Same(t, 0, len(set.LintAll(0)), "findings about a number that no setting replaces")
+}

@@ -1,0 +1,164 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func parse(t *testing.T, text string) *policy.Set {
+	t.Helper()
+	set, err := policy.Parse("test.yaml", []byte(text))
+	check.Must(t, err)
+	return set
+}
+
+const hourly = `
+policies:
+  - {name: hourly, base: 1h, max: 4h, maxRetries: 3, rules: [{id: own, class: PERMANENT, contains: [CLOSED]}]}
+`
+
+func TestFileAddsToBuiltInPolicies(t *testing.T) {
+	set := parse(t, hourly)
+	if want := slices.Sorted(slices.Values(append(policy.BuiltIns().Names(), "hourly"))); !slices.Equal(set.Names(), want) {
+		t.Errorf("%v, want %v", set.Names(), want)
+	}
+	hourly, _ := set.Entry("hourly")
+	tiss, _ := set.Entry("tiss")
+	check.Same(t, "test.yaml "+policy.BuiltInOrigin, hourly.Origin+" "+tiss.Origin, "origins")
+	if slices.Contains(policy.BuiltIns().Names(), "hourly") {
+		t.Error("the file's policy is among the built-in ones")
+	}
+}
+
+func TestPolicyOfFileReplacesAndExtendsBuiltIn(t *testing.T) {
+	set := parse(t, "policies:\n  - {name: tiss, extends: tiss, maxRetries: 7}\n  - {name: more, extends: tiss}\n")
+	tiss, _ := set.Get("tiss")
+	more, _ := set.Get("more")
+	builtIn := policy.BuiltIn("tiss")
+	if tiss.MaxRetries != 7 || tiss.Base != builtIn.Base || len(tiss.Rules) != len(builtIn.Rules) {
+		t.Errorf("tiss has %d retries, base %v and %d rules", tiss.MaxRetries, tiss.Base, len(tiss.Rules))
+	}
+	check.Same(t, 7, more.MaxRetries, "maxRetries of a policy that extends the tiss of the file")
+	if entry, _ := set.Entry("tiss"); entry.Origin != "test.yaml" || tiss.Version() == builtIn.Version() || builtIn.MaxRetries != 5 {
+		t.Error("the built-in policy is not told from the file's")
+	}
+}
+
+func TestPolicyInheritsAndItsOwnRulesComeFirst(t *testing.T) {
+	set := parse(t, `
+policies:
+  - name: parent
+    base: 30s
+    factor: 3
+    max: 10m
+    jitter: 0.5
+    precision: second
+    maxRetries: 9
+    deadline: 0s
+    timeZone: UTC
+    ids: any
+    unknown: PERMANENT
+    onEmptyError: unknown
+    jobOverrides: true
+    rules: [{id: parents, class: TRANSIENT, contains: [CLOSED, BUSY]}]
+    inDoubt: [{id: landed, contains: [BUSY]}]
+  - {name: child, extends: parent, maxRetries: 2, rules: [{id: own, class: TRANSIENT, contains: [CLOSED]}]}
+`)
+	child, _ := set.Entry("child")
+	parent, _ := set.Entry("parent")
+	if ids := fmt.Sprint(child.Rules[0].ID, " ", child.Rules[1].ID); ids != "own parents" {
+		t.Errorf("the rules are %s", ids)
+	}
+	check.Same(t, "parent", child.Extends, "what it extends")
+	child.Extends, child.Name, child.MaxRetries, child.Rules = "", parent.Name, parent.MaxRetries, parent.Rules
+	check.Same(t, spelled(t, parent), spelled(t, child), "what the child does not state")
+}
+
+// The parent's default is not what the parent says: a child of another precision has its own.
+func TestDefaultIsNotInherited(t *testing.T) {
+	set := parse(t, "policies:\n  - {name: a, base: 1m, max: 1h, maxRetries: 1}\n  - {name: b, extends: a, precision: second}\n")
+	if b, _ := set.Get("b"); b.Min != time.Second {
+		t.Errorf("min is %v", b.Min)
+	}
+}
+
+func spelled(t *testing.T, entry policy.Entry) string {
+	t.Helper()
+	text, err := json.MarshalIndent(entry, "", "  ")
+	check.Must(t, err)
+	return string(text)
+}
+
+func TestPolicyWrittenInFullIsTheSamePolicy(t *testing.T) {
+	for p := range policy.BuiltIns().All() {
+		entry, _ := policy.BuiltIns().Entry(p.Name)
+		entry.Extends = ""
+		again, _ := parse(t, `{"policies": [`+spelled(t, entry)+`]}`).Get(p.Name)
+		check.Same(t, p.Version(), again.Version(), "version of %s, read again", p.Name)
+	}
+}
+
+func TestNumbersAndDatesOfTextsAreKeptAsWritten(t *testing.T) {
+	set := parse(t, `{policies: [{name: a, description: 2026-11-21, base: PT1M30S, max: P1D, maxRetries: 3, rules: [{id: x, class: TRANSIENT, contains: [NO, 0503]}]}]}`)
+	a, _ := set.Get("a")
+	entry, _ := set.Entry("a")
+	if entry.Description != "2026-11-21" || fmt.Sprint(a.Rules[0].Contains) != "[NO 0503]" || a.Base != 90*time.Second || a.Max != 24*time.Hour {
+		t.Errorf("read as %+v", entry)
+	}
+}
+
+func TestVersionOfSetChangesWithItsPolicies(t *testing.T) {
+	versions := []string{policy.BuiltIns().Version(), parse(t, hourly).Version(), parse(t, strings.Replace(hourly, "4h", "5h", 1)).Version()}
+	if slices.Sort(versions); len(slices.Compact(versions)) != 3 {
+		t.Errorf("the versions are %v", versions)
+	}
+	check.Same(t, parse(t, "# a comment\n"+hourly).Version(), parse(t, hourly).Version(), "version with and without a comment")
+}
+
+func TestAMergeOfYAMLIsWhatItWouldBeWrittenOut(t *testing.T) {
+	set := parse(t, `policies: [{name: a, <<: &more {extends: tiss, rules: [&rule {id: x, class: PERMANENT, contains: [CLOSED]}]}}, {name: b, <<: *more}]`)
+	for _, name := range []string{"a", "b"} {
+		p, _ := set.Get(name)
+		check.Same(t, "x permanent.DUPLICATE_CLAIM", p.Classify("closed").RuleID+" "+p.Classify("DUPLICATE_CLAIM").RuleID, "rules of %s", name)
+	}
+}
+
+func TestTargetsAreInheritedOrStatedAsAWhole(t *testing.T) {
+	set := parse(t, `policies:
+- {name: same, extends: tiss}
+- {name: none, extends: tiss, targets: []}
+- {name: below, extends: none}
+- {name: own, extends: tiss, targets: [{kpi: claimsLost, target: "<= 1%"}]}
+`)
+	for name, want := range map[string]int{"tiss": 8, "same": 8, "none": 0, "below": 0, "own": 1, "rn-bil-005": 4, "smtp": 0} {
+		p, _ := set.Get(name)
+		entry, _ := set.Entry(name)
+		check.Same(t, want, len(p.Targets), "targets of %s", name)
+		check.Same(t, want, len(entry.Targets), "targets of %s as written", name)
+	}
+}
+
+func TestTargetIsReadInTheUnitOfItsKPI(t *testing.T) {
+	for written, want := range map[string]retry.Target{
+		`{kpi: successAfterRetry, target: ">= 80%", source: contract}`: {KPI: "successAfterRetry", Bound: ">=", Value: 0.8, Source: "contract"},
+		`{kpi: claimsLost, target: "<3%"}`:                             {KPI: "claimsLost", Bound: "<", Value: 0.03},
+		`{kpi: meanTimeToSuccess, target: "<= 1h30m"}`:                 {KPI: "meanTimeToSuccess", Bound: "<=", Value: 5400},
+		`{kpi: medianTimeToSuccess, target: "< PT1M"}`:                 {KPI: "medianTimeToSuccess", Bound: "<", Value: 60},
+		`{kpi: meanAttemptsToSuccess, target: "<= 1.2"}`:               {KPI: "meanAttemptsToSuccess", Bound: "<=", Value: 1.2},
+	} {
+		p, _ := parse(t, "policies:\n- {name: mine, extends: smtp, targets: ["+written+"]}\n").Get("mine")
+		check.Same(t, []retry.Target{want}, p.Targets, "%s", written)
+	}
+}

@@ -1,0 +1,112 @@
+package simulate
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func played(t *testing.T, p *retry.Policy, claims int, outage time.Duration) Result {
+	t.Helper()
+	r, err := Run(p, Scenario{Outage: outage, Claims: claims, Error: "TIMEOUT"})
+	check.Must(t, err)
+	check.Same(t, claims, r.Accepted+r.GivenUp, "claims with an end")
+	return *r
+}
+
+// Policy fast has no jitter and tries after 0, 1, 6 and 31 seconds. In an outage of a second all claims fail together; one of
+// ten days is over for none of a hundred in time.
+func TestAnOutageIsPlayedAsByHand(t *testing.T) {
+	for outage, want := range map[time.Duration]Result{
+		time.Second:     {Accepted: 100, InAMinute: 100, Median: 1, P95: 1},
+		240 * time.Hour: {GivenUp: 100, InVain: 300, InAMinute: 6},
+	} {
+		t.Run(outage.String(), func(t *testing.T) {
+			got := played(t, policy.BuiltIn("fast"), 100, outage)
+			got.Policy, got.Version, got.Class, got.RuleID = "", "", "", ""
+			check.Same(t, want, got, "result")
+		})
+	}
+}
+
+func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
+	settings := policy.BuiltIn("tiss").Settings
+	settings.Deadline = time.Hour
+	short, err := retry.New(settings)
+	check.Must(t, err)
+	check.Same(t, 100, played(t, short, 100, 1000*time.Hour).GivenUp, "stopped by the deadline")
+	permanent, err := Run(short, Scenario{Outage: time.Hour, Claims: 100, Error: "DUPLICATE_CLAIM"})
+	check.Must(t, err)
+	check.Same(t, [2]int{100, 0}, [2]int{permanent.GivenUp, permanent.InVain}, "stopped as permanent, and retries")
+}
+
+func TestExampleForLongOutagesLosesNoClaimInTwelveHours(t *testing.T) {
+	const file = "../../../examples/policy-long-outage.yaml"
+	text, err := os.ReadFile(file)
+	check.Must(t, err)
+	set, err := policy.Parse(file, text)
+	check.Must(t, err)
+	check.Same(t, 0, len(set.LintAll(12*time.Hour)), "findings of lint")
+	patient, _ := set.Get("long-outage")
+	for p, lost := range map[*retry.Policy]bool{patient: false, policy.BuiltIn("tiss"): true} {
+		got := played(t, p, 2000, 12*time.Hour)
+		check.Same(t, lost, got.GivenUp > 0, "%s loses claims", p.Name)
+	}
+}
+
+// A simulation asks a policy without most of its rules. It has to decide as the whole policy does.
+func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
+	texts := []string{
+		"TIMEOUT", "504", "duplicate_claim after TIMEOUT", "weird", "HTTP 429, Retry-After: 600",
+		"3091 PERIODO DE 01/02/1970 ATÉ 10/02/1970", "bad gateway 502", " ",
+	}
+	builtIns := policy.BuiltIns()
+	rapid.Check(t, func(t *rapid.T) {
+		p, _ := builtIns.Get(rapid.SampledFrom(builtIns.Names()).Draw(t, "policy"))
+		text := rapid.SampledFrom(texts).Draw(t, "text")
+		lean, err := forText(p, text)
+		check.Must(t, err)
+		now := time.Unix(rapid.Int64Range(0, 1e7).Draw(t, "now"), 0).UTC()
+		request := retry.Request{
+			ClaimID: "CLM-SIM-1", SubmissionError: text, RetryCount: rapid.IntRange(0, 8).Draw(t, "retryCount"),
+			ProcessInstanceKey: rapid.Int64Range(1, 1e6).Draw(t, "instance"),
+		}
+		want, got := p.Decide(request, now), lean.Decide(request, now)
+		// What a simulation has no use for.
+		want.PolicyVersion, got.PolicyVersion, want.Advice = "", "", ""
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-policy +shortcut)\n%s", text, diff)
+		}
+	})
+}
+
+func TestAllFaultsOfAScenarioAreReported(t *testing.T) {
+	s := Scenario{Error: " "}
+	_, err := Run(policy.BuiltIn("tiss"), s)
+	for _, part := range []string{"the outage lasts 0s", "claims are 0", "the error text is empty"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not said: %v", part, err)
+		}
+	}
+}
+
+func TestQuantileIsATimeThatSoManyDoNotExceed(t *testing.T) {
+	ten := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for _, test := range []struct{ of, percent, want int }{{10, 50, 5}, {10, 95, 10}, {3, 50, 2}, {0, 50, 0}} {
+		got := quantile(ten[:test.of], test.percent)
+		check.Same(t, int64(test.want), got, "%d %% of %d", test.percent, test.of)
+	}
+}
+
+func TestLargestWaveIsThatOfAMinute(t *testing.T) {
+	got := largest(map[int64]int{0: 5, 59: 5, 60: 10, 119: 3, 200: 12})
+	check.Same(t, 15, got, "retries of the largest")
+}
