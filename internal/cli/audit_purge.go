@@ -28,7 +28,7 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 	}
 	flags := command.Flags()
-	before := timeFlag(flags, "before", time.DateOnly, "first `DAY` that stays, as 2021-11-01")
+	before := timeFlag(flags, "before", "first `DAY` that stays, as 2021-11-01")
 	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
 	return p.answers(command, settings, func(c *call) (any, string, error) {

@@ -65,7 +65,8 @@ type checked struct {
 // check checks the store, and answers with what it found.
 func check(c *call, public audit.Public, known []audit.Head) (value any, words string, err error) {
 	found := checked{Store: c.cfg.DatabaseURL.String(), Key: public.ID(), KnownHeads: len(known)}
-	found.Verified, err = audit.Verify(c.Context(), counted{c.store, c}, public, known)
+	store := watched{c.store, c, func(*audit.Record) {}}
+	found.Verified, err = audit.Verify(c.Context(), store, public, known)
 	c.progress(0, "")
 	broken, is := errors.AsType[*audit.BrokenError](err)
 	switch {
@@ -87,31 +88,33 @@ func check(c *call, public audit.Public, known []audit.Head) (value any, words s
 	return found, words, err
 }
 
-// counted shows how many records of a store were checked.
-type counted struct {
+// watched is a store of which see is called with each record that is checked. It shows how many were.
+type watched struct {
 	audit.Store
 
-	on *call
+	on  *call
+	see func(*audit.Record)
 }
 
 // Walk implements [audit.Store].
-func (s counted) Walk(ctx context.Context, w audit.Walker) error {
-	return s.Store.Walk(ctx, &counter{Walker: w, on: s.on})
+func (s watched) Walk(ctx context.Context, w audit.Walker) error {
+	return s.Store.Walk(ctx, &watcher{Walker: w, watched: s})
 }
 
-type counter struct {
+type watcher struct {
 	audit.Walker
+	watched
 
-	on      *call
 	records int64
 }
 
 // Record implements [audit.Walker].
-func (c *counter) Record(r *audit.Record) error {
-	if c.records++; c.records%10_000 == 0 {
-		c.on.progress(c.records, "records checked")
+func (w *watcher) Record(r *audit.Record) error {
+	if w.records++; w.records%10_000 == 0 {
+		w.on.progress(w.records, "records checked")
 	}
-	return c.Walker.Record(r)
+	w.see(r)
+	return w.Walker.Record(r)
 }
 
 // text reports that the trail is in order, with its heads.

@@ -41,7 +41,8 @@ those of the 30 days before --to or before now.`,
 			}
 			query.States = append(query.States, audit.Standing(name))
 		}
-		within, now := periodIn(printer.Location()), p.now()
+		now := p.now()
+		within := periodIn(now, printer.Location())
 		query.From, query.To, query.OlderThan = within.from, within.to, *older
 		all, err := claims.List(c.Context(), c.store, query, now)
 		if err != nil {

@@ -24,3 +24,14 @@ func Commands() (all []string) {
 	visit((&program{now: time.Now}).root(), "")
 	return all
 }
+
+// PeriodOf returns the period that a flag gives, or what is wrong with it.
+func PeriodOf(flag, value string, now time.Time, zone *time.Location) string {
+	command := &cobra.Command{}
+	given := periodFlags(command)
+	if err := command.Flags().Lookup(flag).Value.Set(value); err != nil {
+		return err.Error()
+	}
+	within := given(now, zone)
+	return within.from.UTC().Format(time.RFC3339) + " to " + within.to.UTC().Format(time.RFC3339)
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
@@ -14,21 +15,22 @@ func (p *program) kpi() *cobra.Command {
 		Use:   "kpi",
 		Short: "Measure the KPIs of each policy against its targets",
 		Long: `Measures the KPIs of each policy over a time against its own targets, and shows
-what became of each claim. A claim counts in the time in which it ended, by the
-outcome that the process reports; an open one in that of its last record.`,
-		Example: `  worker kpi --month 2026-11 --tz America/Sao_Paulo --lang pt-BR`,
+what became of each claim: of those that ended in the time, by the outcome that
+the process reports, and of all that were open at its end. For the KPIs an open
+one counts in the time of its last record.`,
+		Example: `  worker kpi --week last --lang pt-BR`,
 	}
 	since := spanFlag(command.Flags(), "since", "7d", "how far back to measure")
 	periodIn := periodFlags(command)
-	for _, name := range []string{"month", "from", "to"} {
+	for _, name := range []string{"day", "week", "month", "from", "to"} {
 		command.MarkFlagsMutuallyExclusive("since", name)
 	}
 	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
-		within, err := periodIn(printer.Location()).until(p.now(), *since)
+		within, err := periodIn(p.now(), printer.Location()).until(p.now(), *since)
 		if err != nil {
 			return nil, "", err
 		}
-		policies, err := measure(c, within)
+		policies, _, err := measure(c, within)
 		if err != nil {
 			return nil, "", err
 		}
@@ -37,20 +39,21 @@ outcome that the process reports; an open one in that of its last record.`,
 	})
 }
 
-// measure returns the KPIs of a period by policy. One that is not in force any more has no targets.
-func measure(c *call, within period) ([]kpi.Result, error) {
+// measure returns the KPIs of a period by policy, and the claims that were open at its end. A policy that is
+// not in force any more has no targets.
+func measure(c *call, within period) ([]kpi.Result, []claims.Claim, error) {
 	set, err := policies("")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	tally, err := kpi.Measure(c.Context(), c.store, within.from, within.to)
+	tally, open, err := kpi.Measure(c.Context(), c.store, within.from, within.to)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return tally.Results(func(name string) []retry.Target {
 		if p, known := set.Get(name); known {
 			return p.Targets
 		}
 		return nil
-	}), nil
+	}), open, nil
 }

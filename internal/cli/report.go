@@ -1,18 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -20,12 +19,11 @@ import (
 func (p *program) report() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "report",
-		Short: "Write the report of a month for a manager",
-		Long: `Writes two pages about a month, by default the last one: claims by outcome, KPIs
-against targets, causes, the oldest open claims as of now, and as a seal the end
-of the audit trail.
-
-With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
+		Short: "Write the report of a month, week or day for a manager",
+		Long: `Writes two pages about a time, by default the last month: claims by outcome,
+KPIs against targets, causes, the oldest claims that were open at its end. It
+verifies the audit trail, if the key is there, and exits with 1 where that was
+changed. Of a past time it is the same whenever it is written.`,
 		Example: `  worker report --month 2026-11 --lang pt-BR --format html > novembro.html`,
 	}
 	periodIn := periodFlags(command)
@@ -37,7 +35,7 @@ With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 			return nil, "", usageError{fmt.Errorf("--format is %q; known are text and html", *format)}
 		}
 		now, zone := p.now(), printer.Location()
-		within := periodIn(zone)
+		within := periodIn(now, zone)
 		if within == (period{}) {
 			within = lastMonth(now, zone)
 		}
@@ -45,13 +43,13 @@ With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 		if err != nil {
 			return nil, "", err
 		}
-		r, err := reported(c, within, now)
+		r, broken, err := reported(c, within, now)
 		if err != nil {
 			return nil, "", err
 		}
 		var b strings.Builder
 		if err := write(&b, r.Document(printer)); err != nil || *dir == "" {
-			return r, b.String(), err
+			return r, b.String(), cmp.Or(err, broken)
 		}
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
 		path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly),
@@ -60,7 +58,7 @@ With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 		if err != nil {
 			return nil, "", err
 		}
-		return nil, path + "\n", nil
+		return nil, path + "\n", broken
 	})
 	command.MarkFlagsMutuallyExclusive("dir", "json")
 	return command
@@ -69,23 +67,36 @@ With --dir it is a file such as report_2026-11-01_2026-11-30.html.`,
 // mostOpen is how many open claims a report lists at most.
 const mostOpen = 10
 
-// reported makes the report of a period.
-func reported(c *call, within period, now time.Time) (r report.Report, err error) {
+// reported makes the report of a period. broken is what is wrong with the audit trail, which the report says
+// too. Without the key (its public half will do) the trail is not verified, and the report says so.
+func reported(c *call, within period, now time.Time) (r report.Report, broken, err error) {
 	r.From, r.To, r.WrittenAt = within.from.UTC(), within.to.UTC(), now.UTC().Truncate(time.Second)
-	if r.Policies, err = measure(c, within); err != nil {
-		return r, err
+	r.Seal.Ends = map[int]report.End{}
+	public, err := audit.LoadPublic(c.cfg.AuditKey())
+	if err != nil {
+		r.Seal = report.Seal{Wrong: err.Error()}
+	} else {
+		_, broken = audit.Verify(c.Context(), watched{c.store, c, func(one *audit.Record) {
+			if one.At.Before(within.to) {
+				r.Seal.Records++
+				r.Seal.Ends[one.Chain] = report.End{Seq: one.Seq, Hash: one.Hash}
+			}
+		}}, public, nil)
+		c.progress(0, "")
 	}
-	open, err := claims.List(c.Context(), c.store, claims.Query{}, now)
-	r.Oldest = open[:min(mostOpen, len(open))]
-	heads, _, wrong := c.store.Heads(c.Context())
-	nothing := func(h audit.Head) bool { return h.Seq == 0 } // to seal
-	r.Heads = slices.DeleteFunc(heads, nothing)
-	return r, errors.Join(err, wrong)
+	if where, is := errors.AsType[*audit.BrokenError](broken); is {
+		broken = where // the same words whatever the store's place
+	}
+	if broken != nil {
+		r.Seal = report.Seal{Wrong: broken.Error()}
+		broken = fmt.Errorf("the audit trail is not verified: %w", broken)
+	}
+	policies, open, err := measure(c, within)
+	r.Policies, r.Oldest, r.Open = policies, open[:min(mostOpen, len(open))], len(open)
+	return r, broken, err
 }
 
 // lastMonth returns the month before the one of an instant.
 func lastMonth(now time.Time, zone *time.Location) period {
-	year, month, _ := now.In(zone).Date()
-	begin := time.Date(year, month, 1, 0, 0, 0, 0, zone)
-	return period{begin.AddDate(0, -1, 0), begin}
+	return calendar[2].period(dayOf(now.In(zone)), -1, zone)
 }

@@ -60,7 +60,10 @@ func (i Indicator) against(t retry.Target) Indicator {
 	return i
 }
 
-const medianTime = "medianTimeToSuccess"
+const (
+	medianTime   = "medianTimeToSuccess"
+	meanAttempts = "meanAttemptsToSuccess"
+)
 
 // group is claims, or records, that are alike.
 type group struct {
@@ -99,7 +102,7 @@ func (g *group) parts() [9]part {
 		// Of the claims that were retried and are not under way any more, those that the insurer accepted in the end
 		// ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
 		share("successAfterRetry", retried && settled, accepted),
-		// From the claim's first failure to its acceptance, of the claims that were retried or sent again. The median is
+		// From the claim's opening to its acceptance, of the claims that were retried or sent again. The median is
 		// of times in minutes, rounded up.
 		mean("meanTimeToSuccess", succeeded, g.Seconds),
 		share(medianTime, succeeded, false),
@@ -112,12 +115,20 @@ func (g *group) parts() [9]part {
 		// total retry").
 		share("claimsLost", retried, exhausted && settled && !accepted),
 		// Submissions for each accepted claim, also of those that never failed.
-		mean("meanAttemptsToSuccess", accepted, g.Attempts),
+		mean(meanAttempts, accepted, g.Attempts),
 		// Of the claims that failed, those that ended within so long of their first failure. One that is open counts when
 		// it is older.
 		within("endedWithin24h", 24*60),
 		within("endedWithin48h", 48*60),
 	}
+}
+
+// Names returns the names of the KPIs, in the order of the table.
+func Names() (names []string) {
+	for _, one := range new(group).parts() {
+		names = append(names, one.name)
+	}
+	return names
 }
 
 func when(is bool, n int64) int64 {
@@ -127,11 +138,12 @@ func when(is bool, n int64) int64 {
 	return 0
 }
 
-// measured returns a row for each target, and one for each KPI without any.
-func (r *Result) measured(targets []retry.Target) (rows []Indicator) {
+// measured returns a row for each target, and one for each KPI without any. There are no attempts where it is
+// unnamed which claims never failed.
+func (r *Result) measured(targets []retry.Target, unnamed bool) (rows []Indicator) {
 	for _, i := range r.KPIs {
 		i.Measure, i.Verdict = retry.KPIs()[i.Name], NoData
-		if i.MeasuredOn > 0 {
+		if i.MeasuredOn > 0 && (i.Name != meanAttempts || !unnamed) {
 			value := float64(i.Part) / float64(i.MeasuredOn)
 			if i.Name == medianTime {
 				value = 60 * float64(medianOf(r.toSuccess, i.MeasuredOn))

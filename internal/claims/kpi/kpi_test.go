@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ func storeOf(t *testing.T, stories ...[]event) audit.Store {
 // measure returns what was measured of the policy tiss from noon on up to a time.
 func measure(t *testing.T, to time.Time, stories ...[]event) kpi.Result {
 	t.Helper()
-	tally, err := kpi.Measure(t.Context(), storeOf(t, stories...), noon, to)
+	tally, _, err := kpi.Measure(t.Context(), storeOf(t, stories...), noon, to)
 	check.Must(t, err)
 	for _, r := range tally.Results(targets) {
 		if r.Policy == "tiss" {
@@ -130,7 +131,7 @@ func TestAnOutageIsNoSuccessAndARescuedClaimIsNotLost(t *testing.T) {
 	expect(t, before,
 		row{"successAfterRetry", 25.0 / 325, 325, kpi.Missed}, row{"retriesUsedUp", 0.75, 400, kpi.Missed}, row{"claimsLost", 300.0 / 378, 378, kpi.Missed})
 	check.Same(t, kpi.Outcomes{
-		Sent:               400,
+		Total:              400,
 		AcceptedAfterRetry: 25,
 		Open:               map[audit.Standing]int64{audit.Waiting: 53, audit.Stopped: 322},
 	}, before.Claims, "the claims at night")
@@ -193,30 +194,38 @@ func TestAnAcceptanceKnowsWhatWasBeforeTheTimeThatIsMeasured(t *testing.T) {
 		row{"meanAttemptsToSuccess", 3, 1, kpi.Missed})
 }
 
-func TestAClaimCountsInOneTimeOnly(t *testing.T) {
+// What came later changes nothing: both failed at noon, and two hours later one was accepted and one stopped.
+func TestATimeThatHasPassedIsMeasuredAlikeForEver(t *testing.T) {
 	s := storeOf(t,
 		story("CLM-ended-1", noon, again), story("CLM-ended-1", noon.Add(2*time.Hour), accepted),
 		story("CLM-open-1", noon, again), story("CLM-open-1", noon.Add(2*time.Hour), stop),
+		story("CLM-later-1", noon.Add(26*time.Hour), again),
 	)
-	for from, want := range map[time.Time]kpi.Outcomes{
-		noon:                    {},
-		noon.Add(4 * time.Hour): {},
+	for from, want := range map[time.Time]struct {
+		claims  kpi.Outcomes
+		open    string
+		decided int64 // in this time
+	}{
+		noon: {
+			kpi.Outcomes{Total: 2, Open: map[audit.Standing]int64{audit.Overdue: 2}}, "CLM-ended-1 CLM-open-1", 2,
+		},
 		noon.Add(2 * time.Hour): {
-			Sent:               2,
-			AcceptedAfterRetry: 1,
-			Open:               map[audit.Standing]int64{audit.Stopped: 1},
+			kpi.Outcomes{Total: 2, AcceptedAfterRetry: 1, Open: map[audit.Standing]int64{audit.Stopped: 1}}, "CLM-open-1", 2,
+		},
+		noon.Add(4 * time.Hour): {
+			kpi.Outcomes{Total: 1, Open: map[audit.Standing]int64{audit.Stopped: 1}}, "CLM-open-1", 0,
 		},
 	} {
-		tally, err := kpi.Measure(t.Context(), s, from, from.Add(time.Hour))
+		tally, open, err := kpi.Measure(t.Context(), s, from, from.Add(time.Hour))
 		check.Must(t, err)
-		var got kpi.Outcomes
-		if results := tally.Results(targets); len(results) > 0 {
-			got = results[0].Claims
+		var ids []string
+		for i := range open {
+			ids = append(ids, open[i].ClaimID)
 		}
-		if len(got.Open) == 0 {
-			got.Open = nil
-		}
-		check.Same(t, want, got, "claims of the hour from %s", from.Format(time.TimeOnly))
+		got := tally.Results(targets)[0]
+		check.Same(t, want.claims, got.Claims, "claims of the hour from %s", from.Format(time.TimeOnly))
+		check.Same(t, want.open, strings.Join(ids, " "), "open claims at its end")
+		check.Same(t, want.decided, got.KPIs[5].MeasuredOn, "claims of which %s was measured", got.KPIs[5].Name)
 	}
 }
 
@@ -244,19 +253,33 @@ func TestAClaimThatNeverFailedHasNoTimeToSuccess(t *testing.T) {
 	expect(t, r, row{"meanTimeToSuccess", 120, 1, kpi.Met})
 }
 
-func TestClaimsWithoutAPolicyCountForNone(t *testing.T) {
-	var tally kpi.Tally
-	check.Must(t, tally.Add(&audit.Total{Kind: accepted, Records: 500, Attempts: 500}))
-	check.Must(t, tally.Add(&audit.Total{
-		Kind:     accepted,
-		Policy:   "tiss",
-		Flags:    audit.CourseFailed | audit.CourseDecided | audit.CourseRetried,
-		Records:  1,
-		Attempts: 3,
-	}))
-	results := tally.Results(targets)
-	check.Same(t, []string{"none", "tiss"}, []string{results[0].Policy, results[1].Policy}, "policies")
-	expect(t, results[1], row{"meanAttemptsToSuccess", 3, 1, kpi.Missed})
+// Of tiss 20 claims took 50 attempts and 10 took one each; 500 of others were accepted at once.
+func TestTheMeanOfAttemptsIsOfThePolicyAlone(t *testing.T) {
+	const retried = audit.CourseFailed | audit.CourseDecided | audit.CourseRetried
+	late := &audit.Total{Kind: accepted, Policy: "tiss", Flags: retried, Records: 20, Attempts: 50}
+	prompt := &audit.Total{Kind: accepted, Policy: "tiss", Records: 10, Attempts: 10}
+	for _, c := range []struct {
+		other  string
+		totals []*audit.Total
+		want   float64 // 0 for no data
+	}{
+		{"smtp", []*audit.Total{late, prompt}, 2},
+		{"", []*audit.Total{late, prompt}, 2},
+		{"smtp", []*audit.Total{late}, 2.5},
+		{"", []*audit.Total{late}, 0}, // those of tiss that were accepted at once are among the others
+	} {
+		var tally kpi.Tally
+		for _, n := range append(c.totals, &audit.Total{Kind: accepted, Policy: c.other, Records: 500, Attempts: 500}) {
+			check.Must(t, tally.Add(n))
+		}
+		results := tally.Results(targets)
+		of := results[slices.IndexFunc(results, func(r kpi.Result) bool { return r.Policy == "tiss" })].KPIs[7]
+		got := 0.0
+		if of.Value != nil {
+			got = *of.Value
+		}
+		check.Same(t, c.want, got, "%s beside 500 claims of %q, with verdict %s", of.Name, c.other, of.Verdict)
+	}
 }
 
 func TestClaimsThatNeverFailedCountAsOneAttempt(t *testing.T) {
@@ -290,7 +313,7 @@ func TestAClaimThatFailsAfterItsEndCountsAsTwo(t *testing.T) {
 	since := noon.Add(71 * time.Hour)
 	r := measure(t, noon.Add(72*time.Hour), story("CLM-a-1", noon, again, accepted), story("CLM-a-1", since, again))
 	check.Same(t, kpi.Outcomes{
-		Sent:               2,
+		Total:              2,
 		AcceptedAfterRetry: 1,
 		Open:               map[audit.Standing]int64{audit.Overdue: 1},
 	}, r.Claims, "the claim")

@@ -15,15 +15,16 @@ import (
 
 // Outcomes are what became of the claims of a time, each counted once. Its JSON form is stable.
 type Outcomes struct {
-	// Sent is how many claims there are: the sum of those below.
-	Sent int64 `json:"sent"`
+	// Total is how many claims there are: the sum of those below.
+	Total int64 `json:"total"`
 	// AcceptedAtOnce are the claims that the insurer accepted without a failure, AcceptedAfterRetry those
 	// after retries only, AcceptedAfterPerson those that a person had sent again.
 	AcceptedAtOnce      int64 `json:"acceptedAtOnce"`
 	AcceptedAfterRetry  int64 `json:"acceptedAfterRetry"`
 	AcceptedAfterPerson int64 `json:"acceptedAfterPerson"`
 	Abandoned           int64 `json:"abandoned"`
-	// Open are the claims that have not ended, by how they stand.
+	// Open are the claims that had not ended at the end of the time, by how they stood, however long they
+	// had.
 	Open map[audit.Standing]int64 `json:"open"`
 }
 
@@ -33,7 +34,7 @@ func (t Outcomes) Accepted() int64 {
 }
 
 // OpenClaims returns how many claims have not ended.
-func (t Outcomes) OpenClaims() int64 { return t.Sent - t.Accepted() - t.Abandoned }
+func (t Outcomes) OpenClaims() int64 { return t.Total - t.Accepted() - t.Abandoned }
 
 // Result is what was measured of the claims of one policy. Its JSON form is stable.
 type Result struct {
@@ -48,21 +49,66 @@ type Result struct {
 	toSuccess map[int64]int64 // how many claims, by minutes
 }
 
-// Tally counts the claims of a time, From <= t < To, each once: one that ended by when it ended, one that is
-// open by the last record that shows how it stands. It is for one goroutine at a time.
+// Tally counts the claims of a time, From <= t < To: those that ended in it, and those that were open at its
+// end. For the KPIs a claim counts in one time only: one that is open in that of the last record that shows
+// how it stands. It is for one goroutine at a time.
 type Tally struct {
 	From, To time.Time
 
 	policies map[string]*Result
 }
 
-// Measure counts the claims of a time by what a store holds of it, and of the claims that are open.
-func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally, error) {
+// Measure counts the claims of a time by what a store holds of it, and returns those that were open at its end
+// too. What comes after that end changes nothing, so that a time that has passed is measured alike for ever.
+func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally, []claims.Claim, error) {
 	t := &Tally{From: from, To: to}
 	if err := store.Totals(ctx, from, to, t.Add); err != nil {
+		return nil, nil, err
+	}
+	open, err := openAt(ctx, store, to)
+	for i := range open {
+		_ = t.AddOpen(open[i].ClaimID, &open[i].State) // it never fails
+	}
+	return t, open, err
+}
+
+// openAt returns the claims that were open at a time, as they stood then, the oldest first: those that are open
+// now, but for each of which more is recorded since as its records until then show it.
+func openAt(ctx context.Context, store audit.Store, at time.Time) ([]claims.Claim, error) {
+	open, since := map[string]claims.Claim{}, map[string]bool{}
+	err := store.Open(ctx, func(id string, s *audit.State) error {
+		open[id] = claims.Open(id, s, at)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return t, store.Open(ctx, t.AddOpen)
+	err = store.Between(ctx, at, at.AddDate(100, 0, 0), nil, func(r *audit.Record) error {
+		since[r.ClaimID] = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	delete(since, "") // input that names no claim
+	for id := range since {
+		_, records, err := store.Claim(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		var then audit.State
+		for i := range records {
+			if records[i].At.Before(at) {
+				then = then.Add(&records[i])
+			}
+		}
+		if delete(open, id); !then.IsZero() {
+			open[id] = claims.Open(id, &then, at)
+		}
+	}
+	return slices.SortedFunc(maps.Values(open), func(a, b claims.Claim) int {
+		return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ClaimID, b.ClaimID))
+	}), nil
 }
 
 func (t *Tally) of(policy string) *Result {
@@ -77,8 +123,8 @@ func (t *Tally) of(policy string) *Result {
 			causes:    map[Cause]int64{},
 			toSuccess: map[int64]int64{},
 		}
-		for _, one := range new(group).parts() {
-			r.KPIs = append(r.KPIs, Indicator{Name: one.name})
+		for _, name := range Names() {
+			r.KPIs = append(r.KPIs, Indicator{Name: name})
 		}
 		t.policies[policy] = r
 	}
@@ -91,34 +137,42 @@ func (t *Tally) Add(n *audit.Total) error {
 	if n.Kind.IsDecision() {
 		r.causes[Cause{Class: string(n.Class), RuleID: n.Rule, MatchedCode: n.Code}] += n.Records
 	}
-	r.add(&group{Total: *n})
+	g := group{Total: *n}
+	r.measure(&g)
+	r.count(&g)
 	return nil
 }
 
-// AddOpen counts a claim that is open, as it stands at the end of the time, if its last record is of the
-// time. It never fails.
+// AddOpen counts a claim that is open, as it stands at the end of the time, for the KPIs only if its last
+// record is of the time. It never fails.
 func (t *Tally) AddOpen(_ string, claim *audit.State) error {
-	if claim.At.Before(t.From) || !claim.At.Before(t.To) {
+	if !claim.At.Before(t.To) {
 		return nil
 	}
 	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
 	g.Records, g.Flags, g.Minutes = 1, claim.Flags, int64(math.Ceil(t.To.Sub(claim.Opened).Minutes()))
-	r.add(&g)
+	r.Claims.Open[g.standing]++
+	r.Claims.Total++
+	if !claim.At.Before(t.From) {
+		r.measure(&g)
+	}
 	return nil
 }
 
-// add counts a group for the KPIs, and its claims by what became of them.
-func (r *Result) add(g *group) {
+// measure counts a group for the KPIs.
+func (r *Result) measure(g *group) {
 	for i, of := range g.parts() {
 		r.KPIs[i].Share = r.KPIs[i].plus(of.Share)
 	}
 	if g.succeeded() {
 		r.toSuccess[g.Minutes] += g.Records
 	}
+}
+
+// count counts the claims of a group that ended, by what became of them.
+func (r *Result) count(g *group) {
 	o := &r.Claims
 	switch {
-	case g.standing != "":
-		o.Open[g.standing] += g.Records
 	case g.Kind == audit.KindAbandoned:
 		o.Abandoned += g.Records
 	case g.Kind != audit.KindSubmitted:
@@ -130,16 +184,19 @@ func (r *Result) add(g *group) {
 	default:
 		o.AcceptedAtOnce += g.Records
 	}
-	o.Sent += g.Records
+	o.Total += g.Records
 }
 
 // Results returns what was measured, by policy in the order of their names. targets returns those of a
 // policy.
 func (t *Tally) Results(targets func(policy string) []retry.Target) []Result {
 	results := []Result{}
+	nameless := t.policies[claims.NoPolicy]
 	for _, policy := range slices.Sorted(maps.Keys(t.policies)) {
 		r := *t.policies[policy]
-		r.KPIs, r.Causes = r.measured(targets(policy)), sortedCauses(r.causes)
+		// Where the claims that never failed have no policy, the others alone are no mean of attempts.
+		unnamed := nameless != nil && nameless.Claims.AcceptedAtOnce > 0 && r.Claims.AcceptedAtOnce == 0
+		r.KPIs, r.Causes = r.measured(targets(policy), unnamed), sortedCauses(r.causes)
 		results = append(results, r)
 	}
 	return results

@@ -21,6 +21,8 @@ type Document struct {
 type Section struct {
 	Title, Note string
 	Table       [][]string
+	// Grades are the verdicts of rows, which a page shows in colours too.
+	Grades map[int]string
 }
 
 // Formats returns what writes a document, by the name of the format.

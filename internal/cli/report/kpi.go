@@ -30,6 +30,7 @@ func (k KPIs) Text(p *text.Printer) string {
 			d.Sections = append(d.Sections, indicators(p, r))
 		}
 	}
+	d.Sections = append(d.Sections, measuredOn(p))
 	return d.text()
 }
 
@@ -37,13 +38,14 @@ func (k KPIs) Text(p *text.Printer) string {
 func outcomes(p *text.Printer, results []kpi.Result) Section {
 	table := [][]string{
 		{""},
-		{p.Sprintf("Sent")},
+		{p.Sprintf("Claims")},
 		{p.Sprintf("Accepted at once")},
 		{p.Sprintf("Accepted after retry")},
 		{p.Sprintf("Accepted after a person sent it again")},
-		{p.Sprintf("Open")},
+		{p.Sprintf("Open at the end")},
 		{p.Sprintf("Abandoned")},
 	}
+	note := ""
 	var all [6]int64
 	column := func(name string, numbers [6]int64) {
 		table[0] = append(table[0], name)
@@ -55,10 +57,11 @@ func outcomes(p *text.Printer, results []kpi.Result) Section {
 	for i := range results {
 		t, name := &results[i].Claims, results[i].Policy
 		if name == claims.NoPolicy {
-			name = p.Sprintf("no policy decided")
+			name = p.Sprintf("no policy")
+			note = p.Sprintf("Claims of no known policy, such as those that never failed, count for no KPI.")
 		}
 		column(name, [...]int64{
-			t.Sent,
+			t.Total,
 			t.AcceptedAtOnce,
 			t.AcceptedAfterRetry,
 			t.AcceptedAfterPerson,
@@ -67,20 +70,22 @@ func outcomes(p *text.Printer, results []kpi.Result) Section {
 		})
 	}
 	column(p.Sprintf("All"), all)
-	return Section{Title: p.Sprintf("Claims by outcome"), Table: table}
+	return Section{Title: p.Sprintf("Claims by outcome"), Note: note, Table: table}
 }
 
 // indicators is the table of the KPIs of a policy.
 func indicators(p *text.Printer, r *kpi.Result) Section {
 	rows := [][]string{{
 		p.Sprintf("KPI"),
-		p.Sprintf("TARGET"),
-		p.Sprintf("MEASURED"),
-		p.Sprintf("ON"),
-		p.Sprintf("VERDICT"),
-		p.Sprintf("SOURCE"),
+		p.Sprintf("Target"),
+		p.Sprintf("Measured"),
+		p.Sprintf("On"),
+		p.Sprintf("Verdict"),
+		p.Sprintf("Source"),
 	}}
-	for _, one := range r.KPIs {
+	grades := map[int]string{}
+	for i, one := range r.KPIs {
+		grades[i+1] = string(one.Verdict)
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
 			target = one.Bound + " " + kpiValue(p, one.Measure, one.Target, 0)
@@ -96,7 +101,19 @@ func indicators(p *text.Printer, r *kpi.Result) Section {
 			p.Name("kpi", one.Name), target, value, on, p.Name("verdict", string(one.Verdict)), source,
 		})
 	}
-	return Section{Title: p.Sprintf("KPIs of policy %s", r.Policy), Table: rows}
+	return Section{Title: p.Sprintf("KPIs of policy %s", r.Policy), Table: rows, Grades: grades}
+}
+
+// measuredOn says of what each KPI is a share or a mean.
+func measuredOn(p *text.Printer) Section {
+	s := Section{
+		Title: p.Sprintf("What the KPIs are measured on"),
+		Table: [][]string{{p.Sprintf("KPI"), p.Sprintf("On")}},
+	}
+	for _, name := range kpi.Names() {
+		s.Table = append(s.Table, []string{p.Name("kpi", name), p.Name("on", name)})
+	}
+	return s
 }
 
 // kpiValue returns a value in its measure, a share with so many decimals and a number with one more.

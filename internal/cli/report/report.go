@@ -1,9 +1,12 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
@@ -18,9 +21,25 @@ type Report struct {
 	To        time.Time    `json:"to"`
 	WrittenAt time.Time    `json:"writtenAt"`
 	Policies  []kpi.Result `json:"policies"`
-	// Oldest are the claims that have been open longest.
+	// Oldest are the claims that had been open longest at the end of the time, of so many.
 	Oldest []claims.Claim `json:"oldest"`
-	Heads  []audit.Head   `json:"heads"`
+	Open   int            `json:"open"`
+	Seal   Seal           `json:"seal"`
+}
+
+// Seal is what a check of the audit trail found: the records from before the end of a time, and of each chain
+// the last of them. It is the same whenever the check is made.
+type Seal struct {
+	Records int64 `json:"records"`
+	// Ends are by the number of the chain; none where Wrong says why the trail is not in order.
+	Ends  map[int]End `json:"ends,omitempty"`
+	Wrong string      `json:"wrong,omitempty"`
+}
+
+// End is the place of a record in its chain.
+type End struct {
+	Seq  int64      `json:"seq"`
+	Hash audit.Hash `json:"hash"`
 }
 
 // mostCauses is how many causes of a policy a report lists at most.
@@ -33,8 +52,9 @@ func (r *Report) Document(p *text.Printer) Document {
 		Language: p.Language(),
 		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
 		Lead: []string{
-			p.Sprintf("Written %s. A claim counts in the time in which it ended, an open one in that of its "+
-				"last record. The oldest open claims are those of now.", p.Time(r.WrittenAt)),
+			p.Sprintf("Written %s.", p.Time(r.WrittenAt)) + " " + r.Seal.verdict(p),
+			p.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
+				"the KPIs an open one counts in the time of its last record."),
 			strings.TrimSpace(p.Zone()),
 		},
 		Sections: []Section{outcomes(p, r.Policies)},
@@ -44,8 +64,18 @@ func (r *Report) Document(p *text.Printer) Document {
 			d.Sections = append(d.Sections, indicators(p, of), causes(p, of))
 		}
 	}
-	oldest := Section{Title: p.Sprintf("The oldest open claims"), Table: claimRows(p, r.Oldest, r.WrittenAt)}
-	d.Sections = append(d.Sections, oldest, r.seal(p))
+	oldest := Section{
+		Title: p.Sprintf("The oldest open claims: %d of %d", len(r.Oldest), r.Open),
+		Table: claimRows(p, r.Oldest, r.To),
+	}
+	for i, word := range oldest.Table[0] {
+		first, size := utf8.DecodeRuneInString(word)
+		oldest.Table[0][i] = string(first) + strings.ToLower(word[size:])
+	}
+	d.Sections = append(d.Sections, measuredOn(p), oldest)
+	if r.Seal.Wrong == "" {
+		d.Sections = append(d.Sections, r.Seal.section(p))
+	}
 	return d
 }
 
@@ -95,17 +125,26 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 	return code
 }
 
-// seal is the end of each chain, by which a later change of the trail shows.
-func (r *Report) seal(p *text.Printer) Section {
-	s := Section{
+// verdict says what the check found.
+func (s *Seal) verdict(p *text.Printer) string {
+	if s.Wrong != "" {
+		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", s.Wrong)
+	}
+	return p.Sprintf("Audit trail verified: %d records, no change.", s.Records)
+}
+
+// section is the end of each chain, by which a later change of the trail shows.
+func (s *Seal) section(p *text.Printer) Section {
+	table := [][]string{{p.Sprintf("Chain"), p.Sprintf("Place"), p.Sprintf("Hash")}}
+	for _, chain := range slices.Sorted(maps.Keys(s.Ends)) {
+		end := s.Ends[chain]
+		place := strconv.FormatInt(end.Seq, 10)
+		table = append(table, []string{strconv.Itoa(chain), place, end.Hash.String()})
+	}
+	return Section{
 		Title: p.Sprintf("Seal of the audit trail"),
-		Note: p.Sprintf("The figures are those of the audit trail up to these records. worker audit verify " +
-			"shows whether one of them was changed since."),
-		Table: [][]string{{p.Sprintf("Chain"), p.Sprintf("Place"), p.Sprintf("Hash")}},
+		Note: p.Sprintf("The figures are those of the audit trail up to these records. A later report of " +
+			"the same time shows other hashes if one of them was changed since."),
+		Table: table,
 	}
-	for _, h := range r.Heads {
-		chain, place := strconv.Itoa(h.Chain), strconv.FormatInt(h.Seq, 10)
-		s.Table = append(s.Table, []string{chain, place, h.Hash.String()})
-	}
-	return s
 }

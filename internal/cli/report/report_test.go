@@ -89,16 +89,16 @@ func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 
 func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 	results := []kpi.Result{
-		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Sent: 3, AcceptedAtOnce: 1}},
-		{Policy: "tiss", Claims: kpi.Outcomes{Sent: 4, Abandoned: 1}},
+		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Total: 3, AcceptedAtOnce: 1}},
+		{Policy: "tiss", Claims: kpi.Outcomes{Total: 4, Abandoned: 1}},
 	}
 	check.Same(t, [][]string{
-		{"", "no policy decided", "tiss", "All"},
-		{"Sent", "3", "4", "7"},
+		{"", "no policy", "tiss", "All"},
+		{"Claims", "3", "4", "7"},
 		{"Accepted at once", "1", "0", "1"},
 		{"Accepted after retry", "0", "0", "0"},
 		{"Accepted after a person sent it again", "0", "0", "0"},
-		{"Open", "2", "3", "5"},
+		{"Open at the end", "2", "3", "5"},
 		{"Abandoned", "0", "1", "1"},
 	}, outcomes(english.Printer, results).Table, "outcomes")
 }

@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+func TestAReportOfATimeThatHasPassedIsTheSameForEver(t *testing.T) {
+	a := archived(t, week())
+	january := []string{"report", "--from", "2026-01-11", "--to", "2026-01-11", "--lang", "pt-BR"}
+	before := a.must(t, january...)
+	a.heads(t, keyed([]audit.Record{
+		ended{audit.KindSubmitted, hostile, "2026-01-12T09:55:00Z", 2, 1, "2026-01-11T20:00:00Z"}.record(),
+		decided{audit.KindPermanent, "CLM-ENC-009-1", "2026-01-12T09:56:00Z", "502", "TRANSIENT", "502", 0, 0, 0}.record(),
+	})...)
+	check.Same(t, before, a.must(t, january...), "the report of the 11th")
+	for _, part := range []string{"conferida: 12 registros", "2 de 2", hostile} {
+		if !strings.Contains(before, part) {
+			t.Errorf("%q is not in\n%s", part, before)
+		}
+	}
+}
+
+func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {
+	for _, c := range []struct{ zone, flag, value, want string }{
+		{"America/Sao_Paulo", "month", "2026-11", "2026-11-01T03:00:00Z to 2026-12-01T03:00:00Z"},
+		{"America/Sao_Paulo", "month", "last", "2025-12-01T03:00:00Z to 2026-01-01T03:00:00Z"},
+		{"UTC", "day", "yesterday", "2026-01-11T00:00:00Z to 2026-01-12T00:00:00Z"},
+		{"UTC", "week", "last", "2026-01-05T00:00:00Z to 2026-01-12T00:00:00Z"}, // today is a Monday
+		{"UTC", "week", "2026-W01", "2025-12-29T00:00:00Z to 2026-01-05T00:00:00Z"},
+		{"UTC", "week", "2026-W53", "2026-12-28T00:00:00Z to 2027-01-04T00:00:00Z"},
+		{"UTC", "week", "2027-W53", "give it as 2026-W47, or last"},
+		{"UTC", "week", "2026-11", "give it as 2026-W47, or last"},
+		{"UTC", "day", "last", "give it as 2026-11-30, or yesterday"},
+		// Clocks go forward at midnight, back at midnight, and back at one.
+		{"America/Santiago", "day", "2026-09-06", "2026-09-06T04:00:00Z to 2026-09-07T03:00:00Z"},
+		{"America/Sao_Paulo", "day", "2018-11-03", "2018-11-03T03:00:00Z to 2018-11-04T03:00:00Z"},
+		{"America/Sao_Paulo", "day", "2018-11-04", "2018-11-04T03:00:00Z to 2018-11-05T02:00:00Z"},
+		{"America/Sao_Paulo", "day", "2018-02-18", "2018-02-18T03:00:00Z to 2018-02-19T03:00:00Z"},
+		{"America/Havana", "day", "2026-11-01", "2026-11-01T04:00:00Z to 2026-11-02T05:00:00Z"},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		check.Must(t, err)
+		check.Same(t, c.want, cli.PeriodOf(c.flag, c.value, today, zone), "--%s %s in %s", c.flag, c.value, c.zone)
+	}
+}
