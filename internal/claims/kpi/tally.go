@@ -73,9 +73,9 @@ func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally
 }
 
 // openAt returns the claims that were open at a time, as they stood then, the oldest first: those that are open
-// now, but for each of which more is recorded since as its records until then show it.
+// now, but for each of which more is recorded since as it stood before that.
 func openAt(ctx context.Context, store audit.Store, at time.Time) ([]claims.Claim, error) {
-	open, since := map[string]claims.Claim{}, map[string]bool{}
+	open := map[string]claims.Claim{}
 	err := store.Open(ctx, func(id string, s *audit.State) error {
 		open[id] = claims.Open(id, s, at)
 		return nil
@@ -83,15 +83,21 @@ func openAt(ctx context.Context, store audit.Store, at time.Time) ([]claims.Clai
 	if err != nil {
 		return nil, err
 	}
+	wasOpen := map[string]bool{} // the claims of which more is recorded
 	err = store.Between(ctx, at, at.AddDate(100, 0, 0), nil, func(r *audit.Record) error {
-		since[r.ClaimID] = true
+		if _, seen := wasOpen[r.ClaimID]; !seen && r.ClaimID != "" {
+			wasOpen[r.ClaimID] = r.Prev != 0
+			delete(open, r.ClaimID)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	delete(since, "") // input that names no claim
-	for id := range since {
+	for id, was := range wasOpen {
+		if !was {
+			continue
+		}
 		_, records, err := store.Claim(ctx, id)
 		if err != nil {
 			return nil, err
@@ -102,7 +108,7 @@ func openAt(ctx context.Context, store audit.Store, at time.Time) ([]claims.Clai
 				then = then.Add(&records[i])
 			}
 		}
-		if delete(open, id); !then.IsZero() {
+		if !then.IsZero() {
 			open[id] = claims.Open(id, &then, at)
 		}
 	}
