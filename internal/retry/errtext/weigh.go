@@ -93,11 +93,13 @@ func (t *Text) passes(p *Piece) {
 		switch role, n := t.subject(p); {
 		case role == ofSystem: // API de cadastro retornou 500
 			p.subject = n
-		case p.row.Code == "500":
+		case p.row.Code == "500" || p.row.Code == "520":
 			p.lower(soft, "says only that the program there failed")
 		case p.unsure:
 			p.lower(weak, "may be a number of the insurer's own")
 		}
+	case kind == SOAPFault:
+		p.lower(bare, "says nothing of why")
 	case kind == Term:
 		t.passesOf(p)
 		t.passesHow(p)

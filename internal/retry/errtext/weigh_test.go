@@ -62,6 +62,13 @@ func TestWhatATextSaysDependsOnWhatItsWordsAreSaidOf(t *testing.T) {
 		{"what no table knows may be a system: a doubt is retried", map[string]string{
 			"Guia recusada: XYZ-7 indisponível": passes,
 		}},
+		{"that a program failed says little", map[string]string{
+			"soap:Server: guia recusada":      refuses,
+			"HTTP 520: beneficiário inválido": refuses,
+			"API de cadastro retornou 500":    passes,
+			"HTTP 503: beneficiário inválido": passes,
+			"soap:Server":                     passes,
+		}},
 		{"reaching people says little", map[string]string{
 			"Guia glosada. Nossos telefones estão temporariamente indisponíveis": refuses,
 		}},
