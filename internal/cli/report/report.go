@@ -125,7 +125,7 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 	return code
 }
 
-// verdict says what the check found.
+// verdict tells the reader whether the trail is in order.
 func (s *Seal) verdict(p *text.Printer) string {
 	if s.Wrong != "" {
 		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", s.Wrong)
