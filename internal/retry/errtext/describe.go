@@ -76,6 +76,8 @@ func (p *Piece) words() string {
 // found returns what a piece is, in the words of its table.
 func (p *Piece) found() Found {
 	switch r := p.row; {
+	case r == ownFault, r == awaySystem: // in words that are no phrase
+		return Found{Code: p.subject.row.Term}
 	case r.Code != "":
 		return Found{Code: r.Code, Means: r.Term}
 	case r.Kind == Exception:
