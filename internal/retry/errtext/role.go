@@ -38,15 +38,11 @@ const (
 	roleOf     // joins a noun to the one before it: de, do, of
 	roleIn     // no, na, pelo
 	roleApart  // stands between two names, not in one: e, que, com
-	roleOr
-	roleField // elemento, campo
-	roleFile  // java, cs: what a program's file ends with
-	roleKept  // of the vocabulary: says nothing about whom a text is about
-	roleName  // people are called that
+	roleKept   // of the vocabulary: says nothing about whom a text is about
+	roleName   // people are called that
 
 	// roleIdle are roles that say nothing about a number.
-	roleIdle = roleUnit | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart | roleOr |
-		roleField | roleFile | roleKept | roleName
+	roleIdle = roleUnit | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart | roleKept | roleName
 	// roleNamed are those of names for a number.
 	roleNamed = roleHTTP | roleStatus | roleCode | roleError
 	// roleAnswer are those of the last parts of names for what an insurer answers.
@@ -58,5 +54,5 @@ const (
 var roleNames = strings.Fields(`
 	http status code error response returned fill glosa motive tiss table value message failure business
 	description smtp enhanced faultWord prefix faultCode codeKey textKey messageKey kind unit stop
-	when within of in apart or field file kept name
+	when within of in apart kept name
 `)

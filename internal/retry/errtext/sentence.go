@@ -11,8 +11,8 @@ type place uint8
 
 const (
 	prose place = iota
-	trace       // a line of a stack trace, or a file's or a class's name in it
-	name        // the name of an element, or of a field with a number or a truth value: timeoutMs=30000
+	trace       // a line of a stack trace
+	name        // the name of a field with a number or a truth value: timeoutMs=30000
 )
 
 // divide numbers the clauses and sentences of the text. A clause ends at a comma, a colon, a parenthesis, a
@@ -61,56 +61,46 @@ func (t *Text) isInParentheses(i int) bool {
 // traces notes the lines of a stack trace, "at a.b.C(D.java:12)" and "em A.B() na linha 7", and what stands
 // behind " at " where all of it is one line.
 func (t *Text) traces() {
-	if !strings.Contains(t.Source, " at ") && !strings.Contains(t.Source, "\n") {
-		return
-	}
 	i, at := 0, 0
 	for line := range strings.Lines(t.Source) {
-		from := traceIn(line)
-		for ; i < len(t.Tokens) && int(t.Tokens[i].Start) < at+len(line); i++ {
+		from, end := traceIn(line), at+len(line)
+		for ; i < len(t.Tokens) && int(t.Tokens[i].Start) < end; i++ {
 			if from >= 0 && int(t.Tokens[i].Start) >= at+from {
 				t.Tokens[i].place = trace
 			}
 		}
-		at += len(line)
+		at = end
 	}
 }
 
 // traceIn returns where a trace begins in a line, -1 where none does.
 func traceIn(line string) int {
 	begin, _, isCall := strings.Cut(strings.TrimSpace(line), "(")
-	isFile := strings.Contains(line, ".java:") || strings.Contains(line, ".js:") ||
-		strings.Contains(line, ".cs:")
 	begin, _, _ = strings.Cut(begin, " ")
 	switch {
 	case isCall && (begin == "at" || begin == "em" || strings.HasPrefix(begin, "#")):
 		return 0
-	case isFile:
-		return strings.Index(line, " at ") // Error ... at a.b.C(D.java:12)
+	case strings.Contains(line, ".java:"), strings.Contains(line, ".js:"), strings.Contains(line, ".cs:"):
+		return strings.Index(line, " at ")
 	}
 	return -1
 }
 
-// fieldNames notes the names of programs' files, of fields with a number, and of elements.
+// fieldNames notes the names of fields with a number or a truth value.
 func (t *Text) fieldNames() {
-	for i := 0; i < len(t.Tokens); {
-		last := i
-		for t.isJoined(last) {
-			last++
+	for i := 0; i < len(t.Tokens); i++ {
+		first := i
+		for t.isJoined(i) {
+			i++
 		}
-		if t.Tokens[i].place == prose {
-			is := prose
-			switch {
-			case last+1 < len(t.Tokens) && t.between(last, last+1) == "." && t.roleAt(last+1)&roleFile != 0:
-				is = trace
-			case t.isSetting(last), t.isElement(i):
-				is = name
-			}
-			for n := i; n <= last; n++ {
-				t.Tokens[n].place = is
+		if !t.isSetting(i) {
+			continue
+		}
+		for n := first; n <= i; n++ {
+			if t.Tokens[n].place == prose {
+				t.Tokens[n].place = name
 			}
 		}
-		i = last + 1
 	}
 }
 
@@ -121,13 +111,6 @@ func (t *Text) isSetting(last int) bool {
 	value := strings.TrimLeft(rest, `=: "'`)
 	isSet := strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":") && len(rest) < len(t.behind(last))
 	return isSet && value != "" && (kinds[value[0]] == digit || strings.HasPrefix(value, "false"))
-}
-
-// isElement reports whether a word is the name of an element or a field: elemento ans:x, campo x.
-func (t *Text) isElement(i int) bool {
-	before := t.roleAt(i - 1)
-	isPrefix := before&roleTISS != 0 && t.between(i-1, i) == ":" && strings.EqualFold(t.word(i-1), "ans")
-	return before&roleField != 0 || isPrefix
 }
 
 // isJoined reports whether the token behind one is a part of the same name.

@@ -12,7 +12,6 @@ const (
 	ofMessage     = "message"     // what was sent: file, element, field, lot
 	ofOwn         = "own"         // the hospital's access: login, version, hash, address
 	ofCertificate = "certificate" // the hospital's certificate and keys, and what holds them
-	ofPassword    = "password"    // senha: of an authorisation, or of a login
 	ofContact     = "contact"     // how people reach people: telephone, e-mail
 	ofUnknown     = "unknown"     // something is named that no table knows
 )
@@ -80,9 +79,6 @@ func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
 			passes && (is == ofSystem || is == ofProcess) && role != ofContact:
 			role, n = is, m
 		}
-	}
-	if role == ofPassword {
-		role = ofClaim
 	}
 	return role, n
 }

@@ -144,14 +144,10 @@ func (t *Text) passesOf(p *Piece) {
 
 // passesHow lowers what is said to be over, not yet so, possible, denied, or a setting.
 func (t *Text) passesHow(p *Piece) {
-	switch {
-	case t.isLimit(p):
+	if t.isLimit(p) {
 		p.lower(nothing, "a limit that was set")
-	case t.isInName(p):
-		p.lower(soft, "a name")
 	}
 	first, last := &t.Tokens[p.first], &t.Tokens[p.last]
-	isJoined := p.first > 0 && t.Tokens[p.first-1].roles&roleOr != 0 // sem timeout ou falha de rede
 	for i := range t.marks {
 		m := &t.marks[i]
 		k, sign := &t.Tokens[m.first], m.row.Sign
@@ -161,7 +157,7 @@ func (t *Text) passesHow(p *Piece) {
 		inClause, isBefore := k.clause == first.clause || k.clause == last.clause, m.first <= p.first
 		near := func(tokens int32) bool { return m.last < p.first && p.first-m.last <= tokens }
 		switch {
-		case sign == "no" && (near(1) || isJoined && near(4)):
+		case sign == "no" && near(1):
 			p.lower(nothing, "denied")
 		case sign == "if" && inClause && isBefore:
 			p.lower(soft, "only if it happens")
@@ -175,13 +171,6 @@ func (t *Text) passesHow(p *Piece) {
 			p.lower(weak, "lies before it")
 		}
 	}
-}
-
-// isInName reports whether a piece is the middle of a name such as RN-TIMEOUT-03.
-func (t *Text) isInName(p *Piece) bool {
-	before, behind := t.Source[:p.Start], t.Source[p.End:]
-	return p.sign == timeout && strings.TrimRight(before, "-_") != before &&
-		strings.TrimLeft(behind, "-_") != behind
 }
 
 // isLimit reports whether a word for a time names a limit that was set: (timeout 60000 ms).
