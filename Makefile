@@ -51,7 +51,7 @@ test: ## All that needs Go only: the rule, both stores, the loop, the commands, 
 	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
 	@$(GOTEST) $(FLAGS) -count=1 -p 4 $(TESTED)
 	@cd deploy && $(GOTEST) $(FLAGS) -count=1 ./...
-	@echo 'make test-servers adds the tests on RabbitMQ, a standby, strace and promtool,'
+	@echo 'make test-servers adds the tests on RabbitMQ, strace and promtool,'
 	@echo 'make test-models those in the modeler, make test-clients those with clients of others, make test-image the image,'
 	@echo 'make race the race detector, make chaos faults on purpose. Each prints what it needs.'
 
@@ -72,8 +72,8 @@ test-image: ## The image, built by buildah without a container engine, and run o
 	@.ci/needs $@ Linux root buildah debootstrap
 	@.ci/tagged image
 
-test-servers: ## RabbitMQ, a standby, power cuts, the alert rules
-	@.ci/needs $@ rabbitmq-server pg_basebackup strace promtool
+test-servers: ## RabbitMQ, power cuts, the alert rules
+	@.ci/needs $@ rabbitmq-server strace promtool
 	@.ci/tagged servers
 
 test-models: ## The models in Camunda's modeler, and lint-models

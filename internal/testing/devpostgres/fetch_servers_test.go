@@ -5,6 +5,7 @@ package devpostgres
 import (
 	"testing"
 
+	embedded "github.com/fergusstrange/embedded-postgres"
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -12,9 +13,7 @@ import (
 
 // Where a PostgreSQL is installed, too.
 func TestAFetchedServerAnswers(t *testing.T) {
-	cache, err := cacheDir()
-	check.Must(t, err)
-	bin, err := fetched(t.Context(), cache, repository())
+	bin, err := fetched(t.Context(), cacheDir(), embedded.DefaultConfig())
 	check.Must(t, err)
 	server, err := startFrom(t.Context(), bin)
 	check.Must(t, err)

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,12 +27,8 @@ import (
 // Superuser is the role that owns the server; [Server.NewDatabase] returns its URLs.
 const Superuser = "postgres"
 
-const (
-	// stopGrace is how long a fast shutdown may take before the server is killed.
-	stopGrace = 30 * time.Second
-	// pollInterval is how often a condition is looked at while waiting for it.
-	pollInterval = 20 * time.Millisecond
-)
+// stopGrace is how long a server may take to end before it is killed.
+const stopGrace = 30 * time.Second
 
 // Server is one PostgreSQL server. Its methods are for one goroutine at a time, but for NewDatabase and URL.
 type Server struct {
@@ -54,47 +51,126 @@ func Start(ctx context.Context) (*Server, error) {
 }
 
 // startFrom starts a server from the programs in a directory.
-func startFrom(ctx context.Context, bin string) (*Server, error) {
-	credential, err := unprivileged()
+func startFrom(ctx context.Context, bin string) (s *Server, err error) {
+	s = &Server{bin: bin, password: rand.Text()}
+	if s.credential, err = unprivileged(); err != nil {
+		return nil, err
+	}
+	if s.address, err = process.FreeAddress(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.MkdirTemp("", "postgres-"); err != nil {
+		return nil, fmt.Errorf("make a directory for PostgreSQL: %w", err)
+	}
+	if err = s.initialize(ctx); err == nil {
+		err = s.Restart(ctx)
+	}
 	if err != nil {
-		return nil, err
-	}
-	s := &Server{bin: bin, credential: credential, password: rand.Text()}
-	if err := s.settle(); err != nil {
-		return nil, err
-	}
-	if err := s.initialize(ctx); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
-	}
-	if err := s.launch(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return s, nil
 }
 
-// settle picks a port and makes a directory that belongs to the server's user.
-func (s *Server) settle() (err error) {
-	if s.address, err = process.FreeAddress(); err != nil {
+// unprivileged returns whom the server runs as: nil for ourselves, and nobody where we are root, because PostgreSQL refuses to
+// run as root.
+func unprivileged() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL does not run as root: create a user nobody, or run this as another user: %w", err)
+	}
+	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(nobody.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, gidErr)
+}
+
+// initialize creates the cluster.
+func (s *Server) initialize(ctx context.Context) error {
+	// The password goes through a file, because a command line can be read by everybody.
+	secret := filepath.Join(s.dir, "password")
+	if err := os.WriteFile(secret, []byte(s.password+"\n"), 0o600); err != nil {
 		return err
 	}
-	if s.dir, err = os.MkdirTemp("", "postgres-"); err != nil {
-		return fmt.Errorf("make a directory for PostgreSQL: %w", err)
+	defer os.Remove(secret)
+	if s.credential != nil {
+		for _, path := range []string{s.dir, secret} {
+			if err := os.Chown(path, int(s.credential.Uid), int(s.credential.Gid)); err != nil {
+				return err
+			}
+		}
 	}
-	return s.give(s.dir)
+	// --no-sync is about the files of the empty cluster only: what the server writes later is flushed.
+	initdb := s.command(ctx, "initdb", "--pgdata", s.data(), "--username", Superuser, "--pwfile", secret,
+		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("create a PostgreSQL cluster in %s: %w\n%s", s.dir, err, out)
+	}
+	return nil
 }
 
-// give makes the server's user the owner of a file.
-func (s *Server) give(path string) error {
-	if s.credential == nil {
+// command returns one of the server's programs, run as the server's user.
+func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	// Nothing of the caller's environment: PGHOST, PGDATA and the like would lead the server astray.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + s.dir}
+	if s.credential != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential}
+	}
+	return cmd
+}
+
+// Restart starts the server on its data and address, after Stop or Kill, and returns once it answers a query.
+func (s *Server) Restart(ctx context.Context) error {
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		return err
+	}
+	// The server outlives ctx, which is only about its start.
+	cmd := s.command(context.WithoutCancel(ctx), "postgres", "-D", s.data(),
+		"-c", "listen_addresses=127.0.0.1", "-c", "port="+port,
+		"-c", "unix_socket_directories=", // the shared /tmp would be the place
+		"-c", "fsync=on", "-c", "synchronous_commit=on",
+		"-c", "shared_buffers=64MB", "-c", "max_connections=100",
+		// In the data directory, so that a killed server leaves nothing in /dev/shm.
+		"-c", "dynamic_shared_memory_type=mmap",
+		"-c", "log_line_prefix=%m [%p] %u@%d ")
+	started, err := process.Serve(ctx, cmd, filepath.Join(s.dir, "postgres.log"), func(ctx context.Context) bool {
+		conn, err := pgx.Connect(ctx, s.URL("postgres", Superuser))
+		return err == nil && conn.Close(ctx) == nil
+	})
+	if err != nil {
+		return fmt.Errorf("start PostgreSQL on %s: %w", s.address, err)
+	}
+	s.process = started
+	return nil
+}
+
+// Stop ends the server in order: transactions are rolled back, clients are sent away, a checkpoint is written.
+func (s *Server) Stop() error { return s.end(syscall.SIGINT) } // SIGTERM would wait for all clients to leave
+
+// Kill ends the server at once, without a checkpoint: the next start recovers its data, as after a crash.
+func (s *Server) Kill() error { return s.end(syscall.SIGQUIT) }
+
+// end sends a signal that ends the server, and returns when it is gone. One that has ended is not an error.
+func (s *Server) end(how syscall.Signal) error {
+	if err := s.process.Signal(how); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	if s.process.Wait(ctx) == nil {
 		return nil
 	}
-	return os.Chown(path, int(s.credential.Uid), int(s.credential.Gid))
+	return s.process.Kill()
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+// Close ends the server and removes its directory. It kills, because the checkpoint of an orderly end can take a minute.
+func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
 
-// LogFile returns the file that the server's log goes to.
-func (s *Server) LogFile() string { return filepath.Join(s.dir, "postgres.log") }
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // Password returns that of [Superuser]. A role that a test creates needs it too in order to be reached by [Server.URL].
 func (s *Server) Password() string { return s.password }
@@ -126,59 +202,4 @@ func (s *Server) NewDatabase(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("create database %s: %w", name, err)
 	}
 	return s.URL(name, Superuser), nil
-}
-
-// command returns one of the server's programs, run as the server's user.
-func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
-	cmd.Dir = s.dir
-	// Nothing of the caller's environment: PGHOST, PGDATA and the like would lead the server astray.
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + s.dir}
-	if s.credential != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential}
-	}
-	return cmd
-}
-
-func (s *Server) initialize(ctx context.Context) error {
-	// The password goes through a file, because a command line can be read by everybody.
-	secret := filepath.Join(s.dir, "password")
-	if err := os.WriteFile(secret, []byte(s.password+"\n"), 0o600); err != nil {
-		return err
-	}
-	defer os.Remove(secret)
-	if err := s.give(secret); err != nil {
-		return err
-	}
-	// --no-sync is about the files of the empty cluster only: what the server writes later is flushed.
-	initdb := s.command(ctx, "initdb", "--pgdata", s.data(), "--username", Superuser, "--pwfile", secret,
-		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("create a PostgreSQL cluster in %s: %w\n%s", s.dir, err, out)
-	}
-	return nil
-}
-
-// unprivileged returns whom the server runs as: nil for ourselves, and another user where we are root, because
-// PostgreSQL refuses to run as root.
-func unprivileged() (*syscall.Credential, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("user %s: %w", name, err)
-		}
-		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("group of user %s: %w", name, err)
-		}
-		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
-	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as: create one, or run this as another user")
 }
