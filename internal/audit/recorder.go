@@ -149,19 +149,16 @@ func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
 	return group, entries
 }
 
-// append stores entries, together if possible, and otherwise one by one, so that one which cannot be stored harms no other.
+// append stores entries, if need be at the fourth try.
 func (r *Recorder) append(ctx context.Context, entries []Entry) (results []Stored, err error) {
 	backoff := outage.Backoff{Min: 25 * time.Millisecond, Max: 250 * time.Millisecond}
 	for n := range appendTries {
 		if n > 0 {
 			outage.Sleep(ctx, backoff.Next())
 		}
-		if results, err = r.try(ctx, entries); err == nil || errors.Is(err, ErrRefused) {
+		if results, err = r.try(ctx, entries); err == nil {
 			break
 		}
-	}
-	if errors.Is(err, ErrRefused) {
-		results, err = r.oneByOne(ctx, entries)
 	}
 	for i := range results {
 		if results[i].Err != nil {
@@ -179,23 +176,6 @@ func (r *Recorder) try(ctx context.Context, entries []Entry) ([]Stored, error) {
 		r.failed()
 	}
 	return results, err
-}
-
-// oneByOne stores entries of which the store refuses some.
-func (r *Recorder) oneByOne(ctx context.Context, entries []Entry) ([]Stored, error) {
-	results := make([]Stored, len(entries))
-	for i := range entries {
-		one, err := r.try(ctx, entries[i:i+1:i+1])
-		switch {
-		case err == nil:
-			results[i] = one[0]
-		case errors.Is(err, ErrRefused):
-			results[i].Err = err
-		default:
-			return nil, err
-		}
-	}
-	return results, nil
 }
 
 // Err returns why the store takes no writes, nil while it does.

@@ -3,7 +3,6 @@ package audit_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,14 +21,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// disk is a store that fails, hangs and refuses on demand, which the real ones do not. What the real ones do is shown by
+// disk is a store that fails and hangs on demand, which the real ones do not. What the real ones do is shown by
 // their conformance suite.
 type disk struct {
 	mu      sync.Mutex
 	appends [][]int64 // the job keys of each append that came through
 	failing int       // appends that fail from now on
 	dead    bool      // no writes at all
-	refuses int64     // a job key that cannot be stored
 	hold    chan struct{}
 	deaf    bool // it does not mind the context
 }
@@ -56,9 +54,6 @@ func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Store
 	var keys []int64
 	results := make([]audit.Stored, len(entries))
 	for i, e := range entries {
-		if e.JobKey == d.refuses && d.refuses != 0 {
-			return nil, fmt.Errorf("job %d: %w", e.JobKey, audit.ErrRefused)
-		}
 		keys = append(keys, e.JobKey)
 		results[i].Record.ID = e.JobKey
 	}
@@ -170,19 +165,6 @@ func TestSavingIsTriedFourTimes(t *testing.T) {
 	record(t, &disk{failing: 3}, func(r *recording) {
 		if _, err := r.within(5*time.Second, 1); err != nil || r.Err() != nil || r.failed.Load() != 3 {
 			r.Errorf("after three failures: %v, store %v, %d counted", err, r.Err(), r.failed.Load())
-		}
-	})
-}
-
-func TestOneRecordThatCannotBeStoredHarmsNoOther(t *testing.T) {
-	t.Parallel()
-	record(t, &disk{refuses: 2}, func(r *recording) {
-		got, err := r.within(5*time.Second, 1, 2, 3)
-		if err != nil || !slices.Equal(ids(got), []int64{1, 0, 3}) || r.Err() != nil {
-			r.Errorf("got %v, %v, store %v, want 1 and 3 stored", ids(got), err, r.Err())
-		}
-		if r.logs.FilterMessage("decision_cannot_be_stored").Len() != 1 {
-			r.Errorf("log has %v", r.logs.All())
 		}
 	})
 }

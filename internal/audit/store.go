@@ -17,8 +17,7 @@ type Store interface {
 	// it returns. An entry whose key is stored already is not stored again: the result is then the stored one. Results are
 	// in the order of the entries, of which there are at most [MaxBatch].
 	//
-	// An error leaves open whether the records were stored; to append them again is safe. It is ErrRefused where the store
-	// will never take one of them, for what is in it, and then none was stored.
+	// An error leaves open whether the records were stored; to append them again is safe.
 	Append(ctx context.Context, entries []Entry) ([]Stored, error)
 	// Probe reports whether the store takes writes, by making one.
 	Probe(ctx context.Context) error
@@ -74,9 +73,6 @@ type Total struct {
 
 // ErrNotLeading says that another process publishes the events.
 var ErrNotLeading = errors.New("another process publishes the events of this store")
-
-// ErrRefused says that a store is well, but does not take a record for what is in it.
-var ErrRefused = errors.New("the store does not take this record")
 
 // ErrHeld says that another process holds a store that is for one process only.
 var ErrHeld = errors.New("in use by another process (fuser -v shows which); SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several")

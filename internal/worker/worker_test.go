@@ -44,7 +44,7 @@ func (m *memory) Record(_ context.Context, entries []audit.Entry) ([]audit.Store
 	results := make([]audit.Stored, len(entries))
 	for i, e := range entries {
 		if e.JobKey == m.refuses {
-			results[i].Err = audit.ErrRefused
+			results[i].Err = audit.ErrRow
 			continue
 		}
 		earlier, known := m.byKey[e.Key]

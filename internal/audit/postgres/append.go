@@ -3,10 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -40,10 +38,6 @@ const (
 // IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits for nobody.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	results, err := s.append(ctx, entries)
-	// Class 22 is about data, 54 about what an index has no room for.
-	if code := sqlstate(err); strings.HasPrefix(code, "22") || strings.HasPrefix(code, "54") {
-		err = fmt.Errorf("%w: %w", audit.ErrRefused, err)
-	}
 	return results, s.wrap("append", err)
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -37,53 +36,24 @@ const (
 // newDatabase follows the instructions in deploy/postgres.
 func newDatabase(tb testing.TB) database {
 	tb.Helper()
-	return newRoles(tb, devpostgres.Shared(tb), withTables(tb))
-}
-
-// withTables returns the URL of a new database for its superuser. The tables are copied from those of the first one.
-func withTables(tb testing.TB) string {
-	tb.Helper()
-	server := devpostgres.Shared(tb)
-	name := fmt.Sprintf("copy%d", copies.Add(1))
-	mustSQL(tb, server.URL("postgres", devpostgres.Superuser), "CREATE DATABASE "+name+" TEMPLATE "+template(tb, server))
-	return server.URL(name, devpostgres.Superuser)
-}
-
-var (
-	copies   atomic.Int64
-	original struct {
-		sync.Mutex
-		name string
-	}
-)
-
-// template returns the name of a database that has the tables and nothing in them.
-func template(tb testing.TB, server *devpostgres.Server) string {
-	tb.Helper()
-	original.Lock()
-	defer original.Unlock()
-	if original.name == "" {
-		d := newRoles(tb, server, devpostgres.Database(tb))
-		check.Must(tb, postgres.Migrate(tb.Context(), d.owner))
-		config, err := pgx.ParseConfig(d.super)
-		check.Must(tb, err)
-		original.name = config.Database
-	}
-	return original.name
+	d := newRoles(tb)
+	check.Must(tb, postgres.Migrate(tb.Context(), d.owner))
+	return d
 }
 
 // rolesMu is held by who changes the roles, which all databases share.
 var rolesMu sync.Mutex
 
 // newRoles is an empty database with the two roles.
-func newRoles(tb testing.TB, server *devpostgres.Server, super string) database {
+func newRoles(tb testing.TB) database {
 	tb.Helper()
+	super := devpostgres.Database(tb)
 	d := database{super, as(tb, super, ownerRole), as(tb, super, appRole)}
 	roles, err := os.ReadFile("../../../deploy/postgres/roles.sql")
 	check.Must(tb, err)
 	rolesMu.Lock()
 	defer rolesMu.Unlock()
-	password := " PASSWORD '" + server.Password() + "'"
+	password := " PASSWORD '" + devpostgres.Shared(tb).Password() + "'"
 	mustSQL(tb, super, string(roles), "ALTER ROLE "+ownerRole+password, "ALTER ROLE "+appRole+password)
 	return d
 }

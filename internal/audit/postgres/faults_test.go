@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -26,21 +24,8 @@ func through(tb testing.TB, address string) (string, *proxy.Proxy) {
 	return strings.Replace(address, server, p.Address(), 1), p
 }
 
-// waiting is how many sessions wait for a lock.
-func waiting(tb testing.TB, address string) (n int) {
-	tb.Helper()
-	conn, err := pgx.Connect(tb.Context(), address)
-	check.Must(tb, err)
-	defer func() { _ = conn.Close(context.Background()) }()
-	if err := conn.QueryRow(tb.Context(), `SELECT count(*) FROM pg_stat_activity
-		WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n); err != nil {
-		tb.Fatal(err)
-	}
-	return n
-}
-
 func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
-	address, key := withTables(t), audittest.Secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	behind, p := through(t, address)
 	s := open(t, behind, key)
 	const batch = 3
@@ -73,7 +58,7 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 
 // The guard is poolTimeout: pgx waits 15 s for the end of a connection whose query was given up.
 func TestAStopBesideDeadConnectionsEndsInTime(t *testing.T) {
-	behind, p := through(t, withTables(t))
+	behind, p := through(t, devpostgres.Database(t))
 	s, err := postgres.Open(t.Context(), behind, audittest.Secret(t))
 	check.Must(t, err)
 	release, err := s.Lead(t.Context())

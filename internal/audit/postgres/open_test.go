@@ -92,7 +92,7 @@ func TestAServerThatDoesNotSyncIsRefused(t *testing.T) {
 }
 
 func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
-	address, key := withTables(t), audittest.Secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	name := address[strings.LastIndex(address, "/")+1 : strings.Index(address, "?")]
 	mustSQL(t, address, "ALTER DATABASE "+name+" SET synchronous_commit = off", "ALTER DATABASE "+name+" SET TimeZone = 'America/Sao_Paulo'")
 	s := open(t, address, key)
@@ -110,7 +110,7 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 }
 
 func TestReadingOnlyWritesNothing(t *testing.T) {
-	address, key := withTables(t), audittest.Secret(t)
+	address, key := devpostgres.Database(t), audittest.Secret(t)
 	appended := audittest.Append(t, open(t, address, key), audittest.Records(0, 3)...)
 	s, err := postgres.OpenReadOnly(t.Context(), address, nil)
 	check.Must(t, err)

@@ -12,7 +12,6 @@ import (
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
 func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
@@ -30,7 +29,7 @@ func TestTheOwnerCannotChangeARecordByMistake(t *testing.T) {
 }
 
 func TestAWorkerWithoutTablesSaysWhoMakesThem(t *testing.T) {
-	d := newRoles(t, devpostgres.Shared(t), devpostgres.Database(t))
+	d := newRoles(t)
 	for name, openIt := range map[string]func() error{
 		"for writing": func() error {
 			_, err := postgres.Open(t.Context(), d.app, audittest.Secret(t))

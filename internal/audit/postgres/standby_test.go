@@ -39,16 +39,16 @@ func TestADecisionIsAnsweredOnlyOnceTheStandbyHasIt(t *testing.T) {
 			_, err := s.Append(ctx, audittest.Entries(audittest.Record(job)))
 			ended <- err
 		}()
-		await(t, "the commit", func() bool { return inCommit() > 0 || len(ended) > 0 })
+		check.Await(t, "the commit", func() bool { return inCommit() > 0 || len(ended) > 0 })
 		cancel()
 		return <-ended
 	}
 	job := 0
-	await(t, "a standby to be asked for", func() bool {
+	check.Await(t, "a standby to be asked for", func() bool {
 		job++
 		return errors.Is(appending(job), context.Canceled)
 	})
-	await(t, "the record to be seen", func() bool {
+	check.Await(t, "the record to be seen", func() bool {
 		_, stored, err := s.Claim(t.Context(), audittest.Record(job).ClaimID)
 		check.Must(t, err)
 		return len(stored) == 1

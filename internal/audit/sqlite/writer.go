@@ -10,7 +10,6 @@ import (
 	"time"
 
 	driver "modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
@@ -152,20 +151,9 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 		return w.setHead(ctx, fresh[len(fresh)-1].At)
 	})
 	if err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	return b.Results(), nil
-}
-
-// refused marks errors that are about what is in a record, and not about the store.
-func refused(err error) error {
-	if fault, ok := errors.AsType[*driver.Error](err); ok {
-		switch fault.Code() & 0xff { // without the extended part
-		case lib.SQLITE_CONSTRAINT, lib.SQLITE_MISMATCH, lib.SQLITE_TOOBIG:
-			return fmt.Errorf("%w: %w", audit.ErrRefused, err)
-		}
-	}
-	return err
 }
 
 // look reads what is stored of the batch's jobs and claims. Joins with a table of values, because SQLite would build an
