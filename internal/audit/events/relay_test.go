@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -140,6 +141,25 @@ func (b *bench) inOrder() {
 }
 
 var errAway = errors.New("no route to the queue")
+
+// Of the stores, audittest shows that one leads at a time.
+func TestOfTwoRelaysOnePublishesAndTheOtherTakesOver(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.queue.delay = time.Millisecond
+		eventstest.Relay(b.T, b.outbox, b.queue, events.Options{})
+		for _, first := range []string{"A", "B"} {
+			before, _ := b.queue.counts()
+			records := b.outbox.Fill(first, 40, 3)
+			b.advance(10 * time.Second)
+			if sent, _ := b.queue.counts(); sent-before != len(records) || b.queue.most > 1 || b.outbox.Waiting() > 0 {
+				t.Errorf("%s: %d sent of %d, %d side by side, %d wait", first, sent-before, len(records), b.queue.most, b.outbox.Waiting())
+			}
+			b.stop() // the one that was there first
+		}
+	})
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestARecordIsPublishedWithinASecond(t *testing.T) {
 	inBubble(t, func(b *bench) {
