@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit/events"
-	"hospital.example/analyze-retry/internal/testing/devqueue"
+	"hospital.example/analyze-retry/internal/testing/eventstest"
 	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/internal/testing/proxy"
 )
 
 // queue is a Kafka in this process that the workers reach by a proxy. They make its topic.
 type queue struct {
-	*devqueue.Kafka
+	*eventstest.Kafka
 	rig     *rig
 	way     *proxy.Proxy
 	setting string // for the workers
@@ -25,10 +25,8 @@ func (r *rig) startsQueue() *queue {
 	address, err := process.FreeAddress()
 	r.must(err)
 	way := r.before(address)
-	kafka, err := devqueue.StartKafkaBehind(address, way.Address())
-	r.must(err)
-	r.Cleanup(func() { r.check(kafka.Close()) })
-	r.queue = &queue{kafka, r, way, "RETRY_EVENTS_URL=" + kafka.URL() + "?topic=chaos"}
+	kafka := eventstest.StartKafkaBehind(r.T, address, way.Address())
+	r.queue = &queue{kafka, r, way, "RETRY_EVENTS_URL=kafka://" + kafka.Address() + "?topic=chaos"}
 	return r.queue
 }
 

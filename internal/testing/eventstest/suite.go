@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/events"
+	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -33,6 +34,15 @@ func Suite(t *testing.T, q Queue) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, q) })
 	}
+}
+
+// Open opens the publisher that a URL names, as the worker does; it is closed with the test.
+func Open(t *testing.T, url string) events.Publisher {
+	t.Helper()
+	p, err := queue.Open(url)
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, p.Close()) })
+	return p
 }
 
 // Relay runs a relay until the test ends or stop is called.

@@ -14,17 +14,17 @@ import (
 )
 
 // server is a real RabbitMQ.
-type server struct{ eventstest.RabbitMQ }
+type server struct{ *eventstest.RabbitMQ }
 
 func (s server) Open(t *testing.T, place string) events.Publisher {
 	t.Helper()
-	return s.With(t, "?exchange="+place+"&queue="+place)
+	return eventstest.Open(t, s.URL+"?exchange="+place+"&queue="+place)
 }
 
 // channel is for looking at what the server holds.
 func (s server) channel(t *testing.T) *amqp.Channel {
 	t.Helper()
-	conn, err := amqp.Dial(s.URL())
+	conn, err := amqp.Dial(s.URL)
 	check.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	channel, err := conn.Channel()
@@ -54,7 +54,7 @@ func TestRabbitMQ(t *testing.T) {
 	t.Run("AnEventThatNoQueueIsBoundForIsRefused", func(t *testing.T) {
 		channel := s.channel(t)
 		check.Must(t, channel.ExchangeDeclare("theirs", amqp.ExchangeTopic, true, false, false, false, nil))
-		p := s.With(t, "?exchange=theirs&create=false")
+		p := eventstest.Open(t, s.URL+"?exchange=theirs&create=false")
 		for _, err := range p.Publish(t.Context(), batch) {
 			if err == nil || !strings.Contains(err.Error(), "no queue of theirs is bound for retry.scheduled.v4") {
 				t.Errorf("error %v", err)
@@ -78,7 +78,7 @@ func TestRabbitMQ(t *testing.T) {
 			t.Fatal(err)
 		}
 		check.Must(t, channel.QueueBind("full", "#", "full", false, nil))
-		p := s.With(t, "?exchange=full&create=false")
+		p := eventstest.Open(t, s.URL+"?exchange=full&create=false")
 		check.Await(t, "one is refused", func() bool {
 			refused := 0
 			for _, err := range p.Publish(t.Context(), batch) {
@@ -97,13 +97,13 @@ func TestRabbitMQ(t *testing.T) {
 	})
 	t.Run("WhatIsThereOtherwiseIsNamed", func(t *testing.T) {
 		check.Must(t, s.channel(t).ExchangeDeclare("direct", amqp.ExchangeDirect, true, false, false, false, nil))
-		p := s.With(t, "?exchange=direct&queue=mine")
+		p := eventstest.Open(t, s.URL+"?exchange=direct&queue=mine")
 		if err := p.Publish(t.Context(), batch)[0]; err == nil || !strings.Contains(err.Error(), "create=false") {
 			t.Errorf("error %v, want one that says what to do", err)
 		}
 	})
 	t.Run("AWrongPasswordIsToldAndShowsNoPassword", func(t *testing.T) {
-		p := eventstest.Open(t, "amqp://test:not-the-password@"+s.Address())
+		p := eventstest.Open(t, "amqp://test:not-the-password@"+s.Address)
 		err := p.Publish(t.Context(), batch)[0]
 		if err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "not-the-password") {
 			t.Errorf("error %v", err)
