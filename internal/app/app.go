@@ -91,7 +91,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	if err := a.openQueue(); err != nil {
 		return nil, err
 	}
-	a.recorder = audit.NewRecorder(a.store, audit.RecorderOptions{Logger: log, Failed: a.numbers.StoreFailed})
+	a.recorder = audit.NewRecorder(a.store, log, a.numbers.StoreFailed)
 	if a.client, err = dial(cfg); err != nil {
 		return nil, err
 	}

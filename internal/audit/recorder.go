@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ type Log interface {
 type Recorder struct {
 	store  Log
 	log    *zap.Logger
-	failed func() // called for every failed try
+	failed func()
 
 	outage  outage.Tracker
 	writing chan struct{} // holds one token: its holder appends for all that wait
@@ -57,26 +56,10 @@ const (
 	idleProbe  = 10 * time.Second
 )
 
-// RecorderOptions configure a recorder. Its zero value is valid.
-type RecorderOptions struct {
-	// Logger defaults to none.
-	Logger *zap.Logger
-	// Failed is called for every try to append that failed. It is optional and must not block.
-	Failed func()
-}
-
-// NewRecorder makes a recorder on a store. Its Run must run while it is used.
-func NewRecorder(store Log, o RecorderOptions) *Recorder {
-	r := &Recorder{
-		store:   store,
-		last:    time.Now(),
-		log:     cmp.Or(o.Logger, zap.NewNop()),
-		failed:  o.Failed,
-		writing: make(chan struct{}, 1),
-	}
-	if r.failed == nil {
-		r.failed = func() {}
-	}
+// NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append that failed. Its Run must
+// run while it is used.
+func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
+	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed, writing: make(chan struct{}, 1)}
 	r.outage.Log, r.outage.Lost, r.outage.Back, r.outage.Level = r.log, "store_lost", "store_back", zapcore.ErrorLevel
 	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
 	return r

@@ -100,7 +100,7 @@ func record(t *testing.T, d *disk, test func(*recording)) {
 		if d.hold != nil {
 			d.hold = make(chan struct{}) // one of the bubble's
 		}
-		r.Recorder = audit.NewRecorder(d, audit.RecorderOptions{Logger: zap.New(core), Failed: func() { r.failed.Add(1) }})
+		r.Recorder = audit.NewRecorder(d, zap.New(core), func() { r.failed.Add(1) })
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); r.Recorder.Run(ctx) }()

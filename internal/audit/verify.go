@@ -65,10 +65,6 @@ type Walker interface {
 	Row(claimID string, state *State, err error) error
 }
 
-type walked interface {
-	Walk(ctx context.Context, w Walker) error
-}
-
 // Verify checks a store in one walk, and returns a [*BrokenError] for the first place that was changed, removed, swapped or
 // cut off: every chain from its first record or its cut to its signed head, the links between the records of a claim, and that
 // the row of each open claim is what its records add up to.
@@ -76,7 +72,7 @@ type walked interface {
 // A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
 // them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
 // says nothing about the store, and is an error of its own.
-func Verify(ctx context.Context, store walked, public Public, known []Head) (Verified, error) {
+func Verify(ctx context.Context, store Store, public Public, known []Head) (Verified, error) {
 	c := &check{public: public, known: known, chains: map[int]*chainCheck{}, claims: map[string]*claimCheck{}}
 	err := store.Walk(ctx, c)
 	if err == nil {

@@ -31,7 +31,7 @@ func (a *archive) worker(store audit.Store, policyName string, policies *policy.
 	clock := func() time.Time { return w.now }
 	options := handlers.Options{
 		JobType: contract.JobType, Policy: policyName, Policies: func() *policy.Set { return policies },
-		Recorder: audit.NewRecorder(store, audit.RecorderOptions{}), Secret: a.secret, Cluster: "zeebe", Now: clock,
+		Recorder: audit.NewRecorder(store, zap.NewNop(), func() {}), Secret: a.secret, Cluster: "zeebe", Now: clock,
 		Observer: noObserver{}, Logger: zap.NewNop(),
 	}
 	w.decide, w.outcome = handlers.NewHandler(options), handlers.NewOutcomeHandler(options)
