@@ -1,14 +1,10 @@
 package audit_test
 
 import (
-	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -91,25 +87,5 @@ func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("has mode %04o", mode)) || err != nil && !strings.Contains(err.Error(), "run: chmod g-w,o= "+path) {
 			t.Errorf("mode %04o: %v", mode, err)
 		}
-	}
-}
-
-func TestThePublicHalfMayBeReadByAll(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "audit.pub")
-	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
-	check.Must(t, err)
-	check.Must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644))
-	if _, err := audit.LoadPublic(path); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAFileThatIsNoRegularOneIsNoKey(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "audit.key")
-	check.Must(t, syscall.Mkfifo(path, 0o600))
-	if _, err := audit.LoadSecret(path); err == nil || !strings.Contains(err.Error(), path+": it is a pipe") {
-		t.Errorf("got %v", err)
 	}
 }

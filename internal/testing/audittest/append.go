@@ -3,7 +3,6 @@ package audittest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -90,21 +89,6 @@ var appendFacts = []fact{
 		same(t, "results", verdicts(results), []string{"new", "new", "new", "repeated", "new", "new"})
 		same(t, "the repeated one", results[3].Record, results[0].Record)
 		s.mustVerify(t, 6)
-	}},
-	{"a job with many records is known again", func(t *testing.T, s *subject) {
-		many := make([]audit.Record, 150)
-		for i := range many {
-			many[i] = Record(0)
-			copy(many[i].Inputs[:], fmt.Sprintf("corrected %05d", i))
-		}
-		s.append(t, many...)
-		wiped, last := Record(0), Record(0)
-		wiped.ProcessInstanceKey++
-		last.Inputs[0]++
-		same(t, "results", verdicts(s.append(t, Record(1), many[149], wiped, many[0], last, wiped)),
-			[]string{"new", "repeated", "new", "repeated", "new", "repeated"})
-		same(t, "the last again", s.append(t, last)[0].Repeated, true)
-		s.mustVerify(t, 153)
 	}},
 	{"large and small batches keep the order of the results", func(t *testing.T, s *subject) {
 		n := 0

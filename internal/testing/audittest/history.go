@@ -148,7 +148,7 @@ var historyFacts = []fact{
 		s.mustVerify(t, 400)
 	}},
 	{"of many claims each is open once", func(t *testing.T, s *subject) {
-		const n = 12_000 // more than a page
+		const n = 3_000
 		check.Must(t, Fill(t.Context(), s, Records(0, n)))
 		next := 0
 		check.Must(t, s.Open(t.Context(), func(claim string, state *audit.State) error {

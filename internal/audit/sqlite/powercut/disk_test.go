@@ -118,11 +118,9 @@ func (e event) on(to []byte) []byte {
 type cut int
 
 const (
-	nothing     cut = iota
-	everything      // the process is gone, the disk is not
-	beginnings      // of each file all up to one moment, which is torn
-	someWrites      // any of them, as a whole
-	someSectors     // any part of any of them
+	nothing    cut = iota
+	everything     // the process is gone, the disk is not
+	some           // any sectors of any write
 	cuts
 )
 
@@ -147,18 +145,14 @@ func (d *disk) after(c cut, random *rand.Rand, dir string) error {
 
 func (f *inode) after(c cut, random *rand.Rand) []byte {
 	content := slices.Clone(f.durable)
-	until := random.IntN(len(f.pending) + 1)
-	for i, e := range f.pending {
-		whole := c == everything || c == beginnings && i < until || c == someWrites && random.IntN(2) == 0
-		torn := c == beginnings && i == until || c == someSectors
-		switch {
-		case whole, torn && e.call == "ftruncate" && random.IntN(2) == 0:
-			content = e.on(content)
-		case torn && e.call == "pwrite64":
-			for part := range slices.Chunk(e.sectors(), 1) {
-				if random.IntN(2) == 0 {
-					content = part[0].on(content)
-				}
+	for _, e := range f.pending {
+		parts := []event{e}
+		if c == some && e.call == "pwrite64" {
+			parts = e.sectors()
+		}
+		for _, part := range parts {
+			if c == everything || c == some && random.IntN(2) == 0 {
+				content = part.on(content)
 			}
 		}
 	}
