@@ -59,14 +59,11 @@ type Restored struct {
 // was there is moved aside with its log, never removed. It fails with [audit.ErrHeld] next to a worker, and with a
 // [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
-	done, err = restore(ctx, path, backup, public)
-	if err != nil {
-		err = fmt.Errorf("restore the audit store %s from %s: %w", path, backup, err)
-	}
-	return done, err
-}
-
-func restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("restore the audit store %s from %s: %w", path, backup, err)
+		}
+	}()
 	file := path
 	if is, statErr := os.Stat(path); statErr == nil {
 		if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
