@@ -83,28 +83,6 @@ func TestARecordWithoutAnEventWaitsAndIsNamed(t *testing.T) {
 	})
 }
 
-// As when one partition of a topic has no leader: its events are never answered, all others are.
-func TestAcknowledgedEventIsNotSentAgainWhileOthersAreNot(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		b.queue.set(func(e events.Event) error {
-			if e.Record%2 == 1 {
-				return errAway
-			}
-			return nil
-		})
-		b.advance(time.Second / 2)
-		records := b.outbox.Fill("A", 100, 1)
-		b.advance(5 * time.Minute)
-		check.Same(t, len(records), b.outbox.Waiting(), "records that wait")
-		b.queue.set(nil)
-		b.advance(20 * time.Second)
-		check.Same(t, 0, b.outbox.Waiting(), "records that wait")
-		if _, acked := b.queue.counts(); acked != len(records) || b.queue.sentOf(2) != 1 {
-			t.Errorf("%d acknowledged of %d, record 2 sent %d times", acked, len(records), b.queue.sentOf(2))
-		}
-	})
-}
-
 func TestOutageOfTheStoreIsLoggedOnce(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.advance(time.Second)

@@ -64,11 +64,8 @@ func closeConn(conn *pgx.Conn) {
 func (s *store) publish(do func(querier) error) error {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
-	switch {
-	case s.leader == nil:
+	if s.leader == nil {
 		return do(s.pool)
-	case s.leader.IsClosed():
-		return errors.New("the connection that held the lead is lost")
 	}
 	return do(s.leader)
 }
