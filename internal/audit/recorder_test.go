@@ -28,6 +28,7 @@ type disk struct {
 	appends [][]int64 // the job keys of each append that came through
 	failing int       // appends that fail from now on
 	dead    bool      // no writes at all
+	refuses int64     // a job whose entry cannot be stored
 	hold    chan struct{}
 	deaf    bool // it does not mind the context
 }
@@ -54,6 +55,10 @@ func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Store
 	var keys []int64
 	results := make([]audit.Stored, len(entries))
 	for i, e := range entries {
+		if e.JobKey == d.refuses && d.refuses != 0 {
+			results[i].Err = audit.ErrRow
+			continue
+		}
 		keys = append(keys, e.JobKey)
 		results[i].Record.ID = e.JobKey
 	}
@@ -165,6 +170,19 @@ func TestSavingIsTriedFourTimes(t *testing.T) {
 	record(t, &disk{failing: 3}, func(r *recording) {
 		if _, err := r.within(5*time.Second, 1); err != nil || r.Err() != nil || r.failed.Load() != 3 {
 			r.Errorf("after three failures: %v, store %v, %d counted", err, r.Err(), r.failed.Load())
+		}
+	})
+}
+
+func TestAnEntryThatCannotBeStoredIsLoggedAndHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{refuses: 2}, func(r *recording) {
+		got, err := r.within(5*time.Second, 1, 2, 3)
+		if err != nil || !slices.Equal(ids(got), []int64{1, 0, 3}) || r.Err() != nil {
+			r.Errorf("got %v, %v, store %v, want 1 and 3 stored", ids(got), err, r.Err())
+		}
+		if r.logs.FilterMessage("decision_cannot_be_stored").Len() != 1 {
+			r.Errorf("log has %v", r.logs.All())
 		}
 	})
 }
