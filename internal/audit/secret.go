@@ -26,8 +26,7 @@ import (
 // share its key. It never prints itself.
 type Secret struct {
 	private ed25519.PrivateKey
-	inputs  sync.Pool // of keyed hashes: to key one anew costs more than to use it
-	rows    sync.Pool
+	hashes  sync.Pool // keyed ones: to key one anew costs more than to use it
 }
 
 // Public is the half of a [Secret] that can check but not sign.
@@ -134,15 +133,11 @@ func readPEM(path string) (any, error) {
 }
 
 func secretOf(private ed25519.PrivateKey) (*Secret, error) {
-	s := &Secret{private: private}
-	for use, pool := range map[string]*sync.Pool{"analyze-retry inputs v1": &s.inputs, "analyze-retry claims v1": &s.rows} {
-		key, err := hkdf.Key(sha256.New, private.Seed(), nil, use, sha256.Size)
-		if err != nil {
-			return nil, fmt.Errorf("audit key: %w", err)
-		}
-		pool.New = func() any { return hmac.New(sha256.New, key) }
+	key, err := hkdf.Key(sha256.New, private.Seed(), nil, "analyze-retry keyed hashes v1", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("audit key: %w", err)
 	}
-	return s, nil
+	return &Secret{private, sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
 }
 
 // Public returns the half that checks.
@@ -159,22 +154,17 @@ func (p Public) ID() string {
 
 // Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it reveals nothing; a
 // bare hash of a text with a CPF in it could be undone by trying all CPFs.
-func (s *Secret) Inputs(parts ...string) (sum [16]byte) {
-	b := make([]byte, 0, 256)
+func (s *Secret) Inputs(parts ...string) [16]byte { return s.keyed("inputs", parts...) }
+
+// keyed is a keyed hash of texts, each with its length in front. What it is for stands first.
+func (s *Secret) keyed(use string, parts ...string) (sum [16]byte) {
+	b := append(make([]byte, 0, 256), use...)
 	for _, part := range parts {
-		b = appendText(b, part)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(part))) //nolint:gosec // variables are at most megabytes
+		b = append(b, part...)
 	}
-	return keyed(&s.inputs, b)
-}
-
-func appendText(b []byte, text string) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // variables are at most megabytes
-	return append(b, text...)
-}
-
-func keyed(pool *sync.Pool, b []byte) (sum [16]byte) {
-	mac := pool.Get().(hash.Hash)
-	defer pool.Put(mac)
+	mac := s.hashes.Get().(hash.Hash)
+	defer s.hashes.Put(mac)
 	mac.Reset()
 	mac.Write(b)
 	var whole [sha256.Size]byte
@@ -186,7 +176,7 @@ func keyed(pool *sync.Pool, b []byte) (sum [16]byte) {
 // a row that was changed by hand, or is another claim's, makes no wrong decision.
 func (s *Secret) SealState(claimID string, state *State) []byte {
 	b := state.bytes()
-	sum := keyed(&s.rows, append(appendText(make([]byte, 0, 256), claimID), b...))
+	sum := s.keyed("claim", claimID, string(b))
 	return append(b, sum[:]...)
 }
 
@@ -199,7 +189,7 @@ func (s *Secret) ReadState(claimID string, row []byte) (state State, err error) 
 	n := max(len(row)-len(Key{}.Inputs), 0)
 	ok := true
 	if s != nil {
-		sum := keyed(&s.rows, append(appendText(make([]byte, 0, 256), claimID), row[:n]...))
+		sum := s.keyed("claim", claimID, string(row[:n]))
 		ok = hmac.Equal(sum[:], row[n:])
 	}
 	if ok {

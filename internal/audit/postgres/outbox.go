@@ -88,9 +88,9 @@ func (s *store) Published(ctx context.Context, ids []int64) error {
 	}))
 }
 
-// Backlog implements [audit.Store]. It counts 100,000 at most, for it is asked every few seconds.
+// Backlog implements [audit.Store].
 func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT 100000) AS first),
+	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
 		coalesce((SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox)), '0001-01-01')
 		FROM meta WHERE name = 'queue'`).Scan(&waiting, &oldest)
 	if errors.Is(err, pgx.ErrNoRows) {
