@@ -73,7 +73,7 @@ func TestAStopBesideDeadConnectionsEndsInTime(t *testing.T) {
 	began := time.Now()
 	release()
 	check.Must(t, s.Close())
-	if took := time.Since(began); took > 6*time.Second { // internal/app gives each step seven
+	if took := time.Since(began); took > 6*time.Second { // internal/app gives the stores and connections ten together
 		t.Errorf("it took %v", took)
 	}
 }
