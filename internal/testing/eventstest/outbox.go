@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -19,7 +18,6 @@ type Outbox struct {
 	waiting []audit.Record
 	led     bool
 	err     error
-	hangs   atomic.Bool
 }
 
 // Append adds records, linked, and returns them.
@@ -54,9 +52,6 @@ func (o *Outbox) Fail(err error) {
 	defer o.mu.Unlock()
 	o.err = err
 }
-
-// Hang makes Published hang until its context ends, as with a hung disk.
-func (o *Outbox) Hang() { o.hangs.Store(true) }
 
 // Waiting returns how many records wait.
 func (o *Outbox) Waiting() int {
@@ -94,11 +89,7 @@ func (o *Outbox) Unpublished(_ context.Context, limit int) ([]audit.Record, erro
 }
 
 // Published implements [events.Outbox].
-func (o *Outbox) Published(ctx context.Context, ids []int64) error {
-	if o.hangs.Load() {
-		<-ctx.Done()
-		return ctx.Err()
-	}
+func (o *Outbox) Published(_ context.Context, ids []int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
