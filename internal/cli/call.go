@@ -93,7 +93,7 @@ func (p *program) forPeople(
 ) *cobra.Command {
 	var given config.People
 	flags := command.Flags()
-	flags.Func("lang", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)", given.Lang.Decode)
+	flags.Func("lang", "`LANGUAGE`, pt-BR or en (default RETRY_LANG)", given.Lang.Decode)
 	flags.Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", given.TZ.Decode)
 	return p.answers(command, aStore, func(c *call) (any, string, error) {
 		people, err := config.ForPeople()

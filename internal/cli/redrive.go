@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +18,6 @@ import (
 	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/redact"
-	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -26,24 +26,20 @@ func (p *program) redrive() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "redrive",
 		Short: "Send claims again now, by a person's order and with a reason",
-		Long: `Sends a claim again now that waits for its next retry, or for a person because
-it is stopped: one by --claim, or after a question all whose last decision fits
---rule, --policy or --status. The reason and the operator are kept; the reason
-must hold no patient data. With --wait a stopped claim keeps its schedule.
+		Long: `Plans what would be sent again now: a claim, or those that the last decision
+about them chooses. With --reason it sends a claim, or by --plan what the plan,
+as --json prints it, lists and nothing became of since. What may have arrived,
+as after a time-out, needs --checked: sent twice, a claim is billed twice.
 
-A claim is refused with the exit code 3 if nothing is known of it, 4 if its
-retries are used up, 5 in another state; --force overrules 4 and a permanent
-error. Of several claims not all sent again is exit code 1.`,
-		Example: `  worker redrive --status exhausted --force --reason "insurer is back" --dry-run`,
+Exit code of --claim where it is refused: 3 if nothing is known of it, 4 if its
+retries are used up, 5 in another state.`,
+		Example: `  worker redrive --status exhausted --force --json >plan.json`,
 	}
 	var o redriveFlags
 	o.define(command)
-	return p.answers(withCredentials(command), aStore, func(c *call) (_ any, _ string, err error) {
+	return p.forPeople(withCredentials(command), func(c *call, printer *text.Printer) (_ any, _ string, err error) {
 		if err := o.check(c); err != nil {
 			return nil, "", usageError{err}
-		}
-		if o.operator = cmp.Or(o.operator, c.cfg.Operator); o.operator == "" && !o.dryRun {
-			return nil, "", usageError{errors.New("--operator is missing, and so is RETRY_OPERATOR")}
 		}
 		sender, err := app.NewRedriver(c.cfg)
 		if err != nil {
@@ -54,100 +50,109 @@ error. Of several claims not all sent again is exit code 1.`,
 			Store:   c.store,
 			Send:    sender.Send,
 			Now:     p.now,
-			Force:   o.force,
+			Force:   o.force || o.plan != "",
+			Checked: o.checked || o.plan != "",
+			Wait:    *o.wait,
 			Timeout: redriveTimeout,
 			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 		}
-		if o.wait {
-			set, err := policies("")
-			if err != nil {
-				return nil, "", err
-			}
-			r.Backoff = backoffBy(set)
-		}
-		if o.claim != "" {
-			return o.one(c, &r)
-		}
-		return o.many(c, &r)
+		return o.carryOut(c, &r, printer)
 	})
 }
 
-// backoffBy returns how long these policies have a stopped claim wait before its next try, with what its task
-// had changed.
-func backoffBy(known *policy.Set) func(*redrive.Claim) (time.Duration, error) {
-	return func(c *redrive.Claim) (time.Duration, error) {
-		p, is := known.Get(c.Policy)
-		if !is {
-			return 0, fmt.Errorf("its policy %s is not known here: "+
-				"set RETRY_POLICIES_FILE as for the worker, or send it without --wait", c.Policy)
-		}
-		p, err := p.With(c.Facts.RetryDecision.Overrides)
-		if err != nil {
-			return 0, fmt.Errorf("its policy does not take its overrides any more: %w", err)
-		}
-		return p.Backoff(retry.Request{
-			ClaimID:            c.ClaimID,
-			RetryCount:         c.RetryCount,
-			ProcessInstanceKey: c.ProcessInstanceKey,
-		}), nil
-	}
-}
-
-// one redrives a single claim, or with --dry-run shows what would happen.
-func (o *redriveFlags) one(c *call, r *redrive.Redriver) (any, string, error) {
-	act := r.One
-	if o.dryRun {
-		act = r.Look
-	}
-	claim := act(c.Context(), o.claim)
-	if claim.Err != nil {
-		return claim, "", claim.Err
-	}
-	return claim, report.RedriveText(&claim), nil
-}
-
-// many redrives the chosen claims: it lists them, asks for confirmation, and prints the result of each.
-func (o *redriveFlags) many(c *call, r *redrive.Redriver) (any, string, error) {
-	chosen, err := r.Choose(c.Context(), *o.since, o.filter)
+// carryOut plans what the flags choose, and with a reason sends it again.
+func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver, printer *text.Printer) (any, string, error) {
+	chosen, from, err := o.choose(c, r)
 	if err != nil {
 		return nil, "", err
 	}
-	answer := report.Redrive{DryRun: o.dryRun, Selected: len(chosen), Claims: chosen}
-	if !c.json {
-		if err := c.say(answer.Preview(*o.since)); err != nil {
-			return nil, "", err
-		}
-	}
-	var words string
-	if planned := answer.Count(redrive.Planned); !o.dryRun && planned > 0 {
-		question := fmt.Sprintf("Send %s again, at most %d a minute?", text.Count(planned, "claim"), o.rate)
-		if !o.yes && !confirm(c, question) {
-			return nil, "", errors.New("nothing was sent")
-		}
-		of := "of " + text.Count(planned, "claim") + " ordered"
+	answer := report.Redrive{Selected: len(chosen), Claims: chosen}
+	if o.reason != "" {
+		of := fmt.Sprintf("of %d ordered", answer.Count(redrive.Planned))
 		show := func(given int) { c.progress(int64(given), of) }
 		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), show)
 		c.progress(0, "")
 	}
-	if !o.dryRun && len(chosen) > 0 {
-		words = "\n" + answer.Results()
-	}
 	answer.Done = answer.Count(redrive.Done)
-	answer.NotDone = answer.Selected - answer.Done
-	if !o.dryRun && answer.NotDone > 0 {
-		err = fmt.Errorf("%d of %s not sent again", answer.NotDone, text.Count(answer.Selected, "claim"))
+	switch {
+	case o.claim != "" && chosen[0].Why.Format != "":
+		return answer, "", refusal(&chosen[0], printer)
+	case o.reason == "":
+		return answer, answer.Preview(printer, from), nil
+	case answer.Done < answer.Selected:
+		err = errors.New(printer.Sprintf("%d of %d claims not sent again", answer.Selected-answer.Done, answer.Selected))
 	}
-	return answer, words + answer.Summary(), err
+	return answer, answer.Results(printer), err
+}
+
+// refusal is why a claim is not sent again, as an error that has the exit code of its fault.
+func refusal(c *redrive.Claim, printer *text.Printer) error {
+	if c.Fault == "" {
+		return cmp.Or(c.Err, errors.New(printer.Text(c.Why)))
+	}
+	return fmt.Errorf("%w: %s", c.Fault, printer.Sprintf("claim %s: %s", c.ClaimID, c.Why))
+}
+
+// choose returns the claims that the flags choose, and in words where they are from.
+func (o *redriveFlags) choose(c *call, r *redrive.Redriver) (chosen []redrive.Claim, from text.Message, err error) {
+	switch {
+	case o.plan != "":
+		plan, err := o.planned()
+		return r.Pick(c.Context(), plan), text.Messagef("of the plan"), err
+	case o.claim != "":
+		return []redrive.Claim{r.Look(c.Context(), o.claim)}, text.Messagef("chosen"), nil
+	}
+	chosen, err = r.Choose(c.Context(), *o.since, o.filter)
+	if err == nil && len(chosen) == 0 {
+		err = o.misspelt()
+	}
+	return chosen, text.Messagef("among the decisions of the last %s", text.Span(*o.since)), err
+}
+
+// planned reads the plan.
+func (o *redriveFlags) planned() ([]redrive.PlannedClaim, error) {
+	var plan struct{ Claims []redrive.PlannedClaim }
+	file, err := os.Open(o.plan) // that may be /dev/stdin
+	if err == nil {
+		err = errors.Join(json.NewDecoder(file).Decode(&plan), file.Close())
+	}
+	if err != nil {
+		err = fmt.Errorf("reading the plan %s, which redrive --json writes: %w", o.plan, err)
+	}
+	return plan.Claims, err
+}
+
+// misspelt returns the mistake in a policy or a rule by which nothing was chosen and which no policy has.
+func (o *redriveFlags) misspelt() error {
+	set, err := policies("")
+	if err != nil {
+		return err
+	}
+	if _, is := set.Get(cmp.Or(o.filter.Policy, "tiss")); !is {
+		return noPolicy(o.filter.Policy, set)
+	}
+	var rules []string
+	for p := range set.All() {
+		for _, rule := range p.Rules {
+			rules = append(rules, rule.ID)
+		}
+	}
+	if o.filter.Rule == "" || slices.Contains(rules, o.filter.Rule) {
+		return nil
+	}
+	hint := cmp.Or(text.Nearest(o.filter.Rule, rules), "one that worker policies NAME shows")
+	return usageError{fmt.Errorf("no claim has the rule or code %q, and no policy has that rule; "+
+		"did you mean %s?", o.filter.Rule, hint)}
 }
 
 // redriveFlags are the flags.
 type redriveFlags struct {
-	claim, reason, operator string
-	filter                  redrive.Filter
-	since                   *time.Duration
-	rate                    int
-	force, wait             bool
-	dryRun, yes             bool
+	claim, plan      string
+	reason, operator string
+	filter           redrive.Filter
+	since, wait      *time.Duration
+	rate             int
+	force, checked   bool
 }
 
 // redriveTimeout is how long the record of an order is waited for: a gateway that missed a notification looks
@@ -157,21 +162,28 @@ var redriveTimeout = 15 * time.Second
 func (o *redriveFlags) define(command *cobra.Command) {
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&o.claim, "claim", "", "the claim to send again")
-	flags.StringVar(&o.reason, "reason", "", "why, required: up to 500 characters, no patient data")
-	flags.StringVar(&o.operator, "operator", "", "who orders it, required (default RETRY_OPERATOR)")
+	flags.StringVar(&o.claim, "claim", "", "one claim")
+	flags.StringVar(&o.plan, "plan", "", "`FILE` with a plan, which --json prints")
+	flags.StringVar(&o.reason, "reason", "", "send again, and why: 500 characters, no patient data")
+	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR)")
 	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
-	flags.BoolVar(&o.wait, "wait", false, "keep schedule and count: wait as the policy says")
+	flags.BoolVar(&o.checked, "checked", false, "also what may have arrived: the insurer was asked")
+	o.wait = spanFlag(flags, "wait", "", "wait first, in a stopped one's round")
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule of the error, or the code it found")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
 	flags.StringVar(&o.filter.Status, "status", "", "choose by: exhausted, permanent, waiting, overdue")
 	o.since = spanFlag(flags, "since", "7d", "how far back to look")
 	flags.IntVar(&o.rate, "rate", 600, "orders a minute at most")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be sent again, and what not")
-	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
-	command.MarkFlagsOneRequired("claim", "rule", "policy", "status")
-	for _, name := range []string{"rule", "policy", "status", "since", "rate", "yes"} { // of several claims
+	command.MarkFlagsOneRequired("claim", "plan", "rule", "policy", "status")
+	command.MarkFlagsMutuallyExclusive("claim", "plan")
+	command.MarkFlagsMutuallyExclusive("claim", "since")
+	for _, name := range []string{"rule", "policy", "status"} { // they plan only
 		command.MarkFlagsMutuallyExclusive("claim", name)
+		command.MarkFlagsMutuallyExclusive("plan", name)
+		command.MarkFlagsMutuallyExclusive("reason", name)
+	}
+	for _, name := range []string{"since", "force", "checked"} { // a plan has what it was made with
+		command.MarkFlagsMutuallyExclusive("plan", name)
 	}
 }
 
@@ -180,15 +192,15 @@ func (o *redriveFlags) define(command *cobra.Command) {
 func (o *redriveFlags) check(c *call) error {
 	var wrong faults
 	given := c.Flags().Changed
-	for _, name := range []string{"claim", "rule", "policy", "reason", "operator"} {
+	for _, name := range []string{"claim", "plan", "rule", "policy", "reason", "operator"} {
 		wrong.when(given(name) && strings.TrimSpace(c.Flag(name).Value.String()) == "", "--%s is empty", name)
 	}
-	wrong.when(!given("reason") && !o.dryRun, "--reason is missing; say why, it is kept in the audit trail")
+	o.operator = cmp.Or(o.operator, c.cfg.Operator)
+	wrong.when(given("reason") && o.operator == "" && !given("operator"),
+		"--operator is missing, and so is RETRY_OPERATOR")
 	wrong.when(given("status") && !slices.Contains(redrive.Statuses(), o.filter.Status),
 		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", "))
 	wrong.when(o.rate < 1 || o.rate > 60_000, "--rate is %d; allowed: 1 to 60000", o.rate)
-	wrong.when(!given("claim") && !o.yes && !o.dryRun && !isTerminal(c.InOrStdin()),
-		"there is no terminal to ask at: look at it with --dry-run, then give --yes")
 	long := func(flag, value string, most int) {
 		n := utf8.RuneCountInString(value)
 		wrong.when(n > most, "--%s has %d characters; allowed: %d", flag, n, most)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,12 +20,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/cli"
-	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
-	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
@@ -175,7 +174,7 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 	}{
 		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": no decision was asked for it"},
 		{usedUp, 4, "worker: max_retries_exceeded: claim " + usedUp + ": its retries are over"},
-		{hopeless, 5, "may be billed twice"},
+		{hopeless, 5, "its error is permanent (PERMANENT_ERROR): wrong data fails again"},
 		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": its input was rejected at 2026-01-12T08:07:00Z"},
 		{acceptedNow, 5, "the insurer accepted it at 2026-01-12T09:07:00Z"},
 		{givenUp, 5, "abandoned at 2026-01-11T09:00:00Z"},
@@ -183,13 +182,15 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 		{redrivenNow, 5, "it is on its way already: sent again at 2026-01-12T09:59:00Z"},
 	} {
 		h.fails(t, test.code, test.want, ordered("--claim", test.claim)...)
-		// The dry run says the same, and so does JSON.
-		var one struct {
-			Result  string
-			Finding text.Finding
+		// The plan says the same, and so does JSON.
+		var answer struct {
+			Claims []struct {
+				Result, Fault, Why string
+			}
 		}
-		stdout, stderr := h.decodes(t, test.code, &one, ordered("--claim", test.claim, "--dry-run")...)
-		said := "worker: " + one.Finding.Check + ": " + one.Finding.OneLine()
+		stdout, stderr := h.decodes(t, test.code, &answer, "redrive", "--claim", test.claim)
+		one := answer.Claims[0]
+		said := "worker: " + one.Fault + ": claim " + test.claim + ": " + one.Why
 		if one.Result != "refused" || !strings.Contains(said, test.want) || strings.Contains(stderr, "--help") {
 			t.Errorf("%s: %s", test.claim, stdout)
 		}
@@ -199,26 +200,10 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 	}
 }
 
-func TestWaitKeepsTheScheduleAndTheCount(t *testing.T) {
+func TestAWaitIsPartOfTheOrder(t *testing.T) {
 	h := openHospital(t, usedUp)
-	var planned, done struct{ Result, Wait string }
-	h.decodes(t, 0, &planned, ordered("--claim", usedUp, "--force", "--wait", "--dry-run")...)
-	h.decodes(t, 0, &done, ordered("--claim", usedUp, "--force", "--wait")...)
-	check.Same(t, "planned done", planned.Result+" "+done.Result, "results")
-	check.Same(t, planned.Wait, done.Wait, "the wait of the dry run and of the order")
-	wait, err := retry.ParseDuration(done.Wait)
-	if shortest, longest, _ := policy.BuiltIn("tiss").Band(5); err != nil || wait < shortest || wait > longest {
-		t.Errorf("it waits %s (%v), want %v to %v", done.Wait, err, shortest, longest)
-	}
-	check.Contains(t, h.messages()[0].Variables, `"redriveWait":"`+done.Wait+`","retryCount":6}`)
-}
-
-func TestWaitNeedsThePolicyOfTheClaim(t *testing.T) {
-	h := openHospital(t)
-	stopped := decided{audit.KindExhausted, "CLM-R-011-11", "2026-01-11T10:00:00Z", "504", "TRANSIENT", "504", 5, 0, 0}.record()
-	stopped.Policy, stopped.Cluster, stopped.JobKey = "night", "zeebe", 2251799813799999
-	audittest.Append(t, h.store, stopped)
-	h.fails(t, 5, "its policy night is not known here: set RETRY_POLICIES_FILE", ordered("--claim", "CLM-R-011-11", "--force", "--wait")...)
+	h.must(t, ordered("--claim", usedUp, "--force", "--checked", "--wait", "90s")...)
+	check.Contains(t, h.messages()[0].Variables, `"redriveWait":"PT90S","retryCount":6}`)
 }
 
 func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
@@ -234,26 +219,26 @@ func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 
 func TestAnOrderNeedsAnOperator(t *testing.T) {
 	h := openHospital(t)
-	order := []string{"redrive", "--claim", due, "--reason", orderedReason}
+	look := []string{"redrive", "--claim", due}
+	order := append(look, "--reason", orderedReason)
 	h.fails(t, 2, "--operator is missing, and so is RETRY_OPERATOR", order...)
 	check.Same(t, 0, len(h.messages()), "messages sent")
-	h.must(t, append(order, "--dry-run")...)
+	h.must(t, look...)
 	h.settings = append(h.settings, "RETRY_OPERATOR=ana.lima")
 	h.must(t, order...)
 	check.Contains(t, h.messages()[0].Variables, `"decidedBy":"ana.lima"`)
 }
 
-// answered is what --json prints about several claims.
+// answered is what --json prints.
 type answered struct {
-	DryRun                  bool
-	Selected, Done, NotDone int
-	Claims                  []struct{ ClaimID, Result string }
+	Selected, Done int
+	Claims         []struct{ ClaimID, Result, Check string }
 }
 
 // results runs the command with --json and returns what became of each claim.
 func (h *hospital) results(t *testing.T, code int, args ...string) (all answered, byClaim map[string]string) {
 	t.Helper()
-	h.decodes(t, code, &all, ordered(args...)...)
+	h.decodes(t, code, &all, append([]string{"redrive"}, args...)...)
 	byClaim = map[string]string{}
 	for _, c := range all.Claims {
 		byClaim[c.ClaimID] = c.Result
@@ -261,32 +246,78 @@ func (h *hospital) results(t *testing.T, code int, args ...string) (all answered
 	return all, byClaim
 }
 
+// plan writes what the arguments choose to a file, and returns the command line that sends it.
+func (h *hospital) plan(t *testing.T, args ...string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "plan.json")
+	check.Must(t, os.WriteFile(file, []byte(h.must(t, append(append([]string{"redrive"}, args...), "--json")...)), 0o600))
+	return ordered("--plan", file)
+}
+
 func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 	h := openHospital(t)
 	for args, want := range map[string]map[string]string{
-		"--rule unknown":                  {late: "planned", later: "planned"},
-		"--rule transient.504":            {usedUp: "refused"},
-		"--rule transient.504 --force":    {usedUp: "planned"},
-		"--status waiting":                {due: "planned", later: "planned"},
-		"--status waiting --rule unknown": {later: "planned"},
-		"--rule timeout":                  {due: "planned"},
-		"--policy tiss --since 1h":        {due: "planned", later: "planned"},
-		"--policy smtp":                   {},
+		"--rule unknown":                         {late: "planned", later: "planned"},
+		"--rule transient.504":                   {usedUp: "refused"},
+		"--rule transient.504 --force":           {usedUp: "refused"},
+		"--rule transient.504 --force --checked": {usedUp: "planned"},
+		"--status permanent --force":             {hopeless: "refused"},
+		"--status permanent --force --checked":   {hopeless: "planned"},
+		"--status waiting":                       {due: "planned", later: "planned"},
+		"--status waiting --rule unknown":        {later: "planned"},
+		"--rule timeout":                         {due: "planned"},
+		"--policy tiss --since 1h":               {due: "planned", later: "planned"},
+		"--policy smtp":                          {},
+		"--rule transient.503":                   {},
 	} {
-		all, got := h.results(t, 0, append(strings.Fields(args), "--dry-run")...)
-		if diff := cmp.Diff(want, got); !all.DryRun || all.Selected != len(want) || diff != "" {
+		all, got := h.results(t, 0, strings.Fields(args)...)
+		if diff := cmp.Diff(want, got); all.Selected != len(want) || diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", args, diff)
 		}
 	}
+	check.Same(t, 0, len(h.messages()), "messages sent by plans")
+}
+
+func TestClaimsThatMayHaveArrivedAreToldApart(t *testing.T) {
+	h := openHospital(t)
+	all, _ := h.results(t, 0, "--policy", "tiss")
+	checks := map[string]string{}
+	for _, c := range all.Claims {
+		checks[c.ClaimID] = c.Check
+	}
+	want := map[string]string{usedUp: "CHECK_STATUS", hopeless: "DUPLICATE", late: "", later: "", due: ""}
+	check.Same(t, want, checks, "what is to be checked")
+}
+
+func TestAPlanSendsNothingElse(t *testing.T) {
+	h := openHospital(t)
+	order := h.plan(t, "--rule", "unknown")
+	// Meanwhile one of its claims failed again, one that is not in it as well, and a third stands as it stood.
+	audittest.Append(t, h.store, again(late, 71), again(due, 72))
+	all, got := h.results(t, 1, order[1:]...)
+	if diff := cmp.Diff(map[string]string{late: "refused", later: "done"}, got); diff != "" || all.Done != 1 {
+		t.Errorf("%d done (-want +got):\n%s", all.Done, diff)
+	}
+	sent := h.messages()
+	check.Same(t, 1, len(sent), "messages")
+	check.Same(t, later, sent[0].CorrelationKey, "the claim that was sent")
+}
+
+// again is a further decision of the kind that came last.
+func again(claim string, key int64) audit.Record {
+	r := decided{audit.KindRetry, claim, "2026-01-12T09:59:30Z", "erro 77", "UNKNOWN", "", 3, 40, 40}.record()
+	r.Cluster, r.JobKey = "zeebe", key
+	return r
 }
 
 func TestFirstFailureEndsABulkRedrive(t *testing.T) {
 	h := openHospital(t)
 	h.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Times: -1, Code: codes.Internal})
-	all, got := h.results(t, 1, "--policy", "tiss", "--yes", "--rate", "1")
-	want := map[string]string{usedUp: "refused", hopeless: "refused", late: "failed", later: "not_tried", due: "not_tried"}
-	if diff := cmp.Diff(want, got); diff != "" || all.Done != 0 || all.NotDone != 5 {
-		t.Errorf("%d done, %d not (-want +got):\n%s", all.Done, all.NotDone, diff)
+	order := h.plan(t, "--policy", "tiss", "--force")
+	all, got := h.results(t, 1, append(order[1:], "--rate", "1")...)
+	want := map[string]string{late: "failed", later: "not_tried", due: "not_tried"}
+	if diff := cmp.Diff(want, got); diff != "" || all.Done != 0 {
+		t.Errorf("%d done (-want +got):\n%s", all.Done, diff)
 	}
 }
 
@@ -297,7 +328,7 @@ func TestTheRateIsKept(t *testing.T) {
 		defer closed(t, store)
 		begun, sent := time.Now(), make(chan time.Duration, 10)
 		r := redrive.Redriver{
-			Store: store, Now: func() time.Time { return today }, Force: true, Timeout: time.Minute,
+			Store: store, Now: func() time.Time { return today }, Force: true, Checked: true, Timeout: time.Minute,
 			Send: func(context.Context, string, redrive.Order) error {
 				sent <- time.Since(begun)
 				return nil
@@ -324,7 +355,7 @@ func (hasty) Claim(context.Context, string) (audit.State, []audit.Record, error)
 }
 
 func TestAClaimThatWentOnWhileItWasChosenIsNotChosen(t *testing.T) {
-	r := redrive.Redriver{Store: hasty{}, Now: time.Now, Force: true}
+	r := redrive.Redriver{Store: hasty{}, Now: time.Now, Force: true, Checked: true}
 	chosen, err := r.Choose(t.Context(), time.Hour, redrive.Filter{Status: "exhausted"})
 	check.Must(t, err)
 	check.Same(t, 0, len(chosen), "claims chosen")

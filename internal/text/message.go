@@ -12,7 +12,7 @@ import (
 )
 
 // Message is a text for people that is not yet in a language: an English format of package fmt, by which the
-// catalogue has it, and its arguments, which may be Messages and Redacted too.
+// catalogue has it, and its arguments, which may be Messages and Redacted too. In JSON it is English.
 type Message struct {
 	Format string
 	Args   []any
@@ -28,6 +28,9 @@ func Messagef(format string, args ...any) Message {
 
 // String returns the message in English.
 func (m Message) String() string { return In(English).Text(m) }
+
+// MarshalText returns the message in English.
+func (m Message) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // Printer writes texts for people in one language, with times in one zone. It is safe for concurrent use.
 type Printer struct {

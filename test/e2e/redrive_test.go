@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,17 @@ func (o *office) orders(code int, words string, args ...string) {
 	}
 }
 
+// plan writes what worker redrive plans to a file, and returns its path.
+func (o *office) plan(args ...string) string {
+	o.Helper()
+	code, text := o.says(append([]string{"redrive", "--json"}, args...)...)
+	file := filepath.Join(o.TempDir(), "plan.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil || code != 0 {
+		o.Fatalf("redrive %v: exit code %d, %v:\n%s", args, code, err, text)
+	}
+	return file
+}
+
 func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 	o := atTheOffice(t)
 	claim := o.submits("CLM-E2E-31-1")
@@ -63,7 +75,8 @@ func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
 	wait := claim.waits(5, 6)
 	claim.waitsForAnOrder("Event_RedriveClaim")
 
-	o.orders(0, "REDRIVEN at ", "--claim", "CLM-E2E-31-1")
+	o.orders(5, "it may have arrived (CHECK_STATUS)", "--claim", "CLM-E2E-31-1")
+	o.orders(0, "REDRIVEN", "--claim", "CLM-E2E-31-1", "--checked")
 
 	claim.submission().holds(vars{"retryCount": 1}).complete(nil) // and nobody has moved the clock
 	claim.endsAt("EndEvent_ClaimSubmitted")
@@ -89,8 +102,8 @@ func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
 	claim.notifies("registration")
 	asked := claim.asks("Task_CorrectData").holds(nobody)
 	claim.waitsForAnOrder("BoundaryEvent_RegistrationRedriven")
-	o.orders(5, "may be billed twice", "--claim", "CLM-E2E-33-1")
-	o.orders(0, "RESUBMITTED at ", "--claim", "CLM-E2E-33-1", "--force")
+	o.orders(5, "its error is permanent", "--claim", "CLM-E2E-33-1")
+	o.orders(0, "RESUBMITTED", "--claim", "CLM-E2E-33-1", "--force")
 	claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
 	asked.isTakenBack()
 	claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": reason, "decidedBy": "maria"})

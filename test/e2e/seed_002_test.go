@@ -63,7 +63,7 @@ func TestSeed002DeadLetterIsSentAgainByHandAndByCommand(t *testing.T) {
 	job.task(runJob).fails("ECONNRESET")
 	asked := job.failedForGood(1)
 	o.orders(4, "max_retries_exceeded: claim job_123", "--claim", "job_123")
-	o.orders(0, "1 of 1 claim sent again.", "--status", "exhausted", "--policy", "job-queue", "--force", "--yes")
+	o.orders(0, "RESUBMITTED", "--plan", o.plan("--status", "exhausted", "--policy", "job-queue", "--force"))
 	job.task(runJob).holds(vars{"retryCount": 0, "status": nil}).fails("ValidationError: field email is required")
 	asked.isTakenBack()
 

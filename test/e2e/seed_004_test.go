@@ -16,7 +16,7 @@ func TestSeed004JobIsTriedThreeTimesThenByHand(t *testing.T) {
 
 	o.orders(3, "job_not_found: claim JOB-2", "--claim", "JOB-2", "--force")
 	o.orders(4, "max_retries_exceeded: claim JOB-1", "--claim", "JOB-1")
-	o.orders(0, "RESUBMITTED at ", "--claim", "JOB-1", "--force")
+	o.orders(0, "RESUBMITTED", "--claim", "JOB-1", "--force")
 
 	job.task(runJob).holds(vars{"retryCount": 0, "justification": reason, "decidedBy": "maria"}).complete(nil)
 	job.endsAt("EndEvent_Done")
@@ -33,7 +33,7 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 	job := o.start("FastRetryProcess", vars{"claimId": "JOB-4"})
 	job.task(runJob).fails("ECONNRESET")
 	wait := job.waitsFor(time.Second)
-	o.orders(5, "invalid_retry_state: claim JOB-4: it is not stopped: its next retry is due", "--claim", "JOB-4", "--wait")
+	o.orders(5, "invalid_retry_state: claim JOB-4: it is not stopped: its next retry is due", "--claim", "JOB-4", "--wait", "5s")
 	wait.passes()
 	job.isWaitedFor(runJob, "ECONNRESET", 5*time.Second).fails("ECONNRESET")
 	wait = job.waitsFor(25 * time.Second)
@@ -44,8 +44,8 @@ func TestSeed004ManualRetryKeepsTheScheduleAndTheCount(t *testing.T) {
 	}
 	job.deadLetter("Task_ReviewJob", "operations")
 
-	o.orders(4, "max_retries_exceeded: claim JOB-4", "--claim", "JOB-4", "--wait")
-	o.orders(0, "retry 4 in 30 s", "--claim", "JOB-4", "--force", "--wait")
+	o.orders(4, "max_retries_exceeded: claim JOB-4", "--claim", "JOB-4", "--wait", "30s")
+	o.orders(0, "REDRIVEN", "--claim", "JOB-4", "--force", "--wait", "30s")
 	kept := job.waitsAt("Event_RedriveWait")
 	kept.isAbout(30 * time.Second) // 1 s * 5^3, at most 30 s
 	o.orders(5, "it is on its way already: sent again by maria", "--claim", "JOB-4", "--force")

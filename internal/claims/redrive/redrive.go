@@ -3,9 +3,7 @@
 package redrive
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 const (
@@ -48,11 +47,11 @@ type Redriver struct {
 	Now  func() time.Time
 	// Order is given an ID of its own for each claim.
 	Order Order
-	// Force sends claims whose retries are used up or whose error is permanent.
-	Force bool
-	// Backoff returns how long the policy has a stopped claim wait before its next try. It is nil where
-	// claims are sent at once.
-	Backoff func(c *Claim) (time.Duration, error)
+	// Force sends claims whose retries are used up or whose error is permanent, Checked those that may have
+	// arrived.
+	Force, Checked bool
+	// Wait is how long stopped claims wait before they are sent, in the same round; 0 for at once, in a new one.
+	Wait time.Duration
 	// Timeout is how long the record of an order is waited for.
 	Timeout time.Duration
 }
@@ -73,68 +72,65 @@ const (
 // Claim is a claim, and what became of it. Its JSON form is stable.
 type Claim struct {
 	claims.Known
-	// Advice is that of the claim's last decision; absent where another record came after it.
-	Advice string `json:"advice,omitempty"`
+	// Record is the ID of the record that shows how the claim stands: a plan holds as long as that is the last.
+	Record int64 `json:"record,omitempty"`
+	// Check says why the claim may have arrived: it is a duplicate, or the advice of its last decision.
+	Check string `json:"check,omitempty"`
 
 	Result Result `json:"result"`
 	// RedriveID is the order's own UUID, in the record as well; absent where nothing was sent.
 	RedriveID string `json:"redriveId,omitempty"`
-	// Wait is how long the claim waits before it is sent again, as ISO 8601; absent where it is sent at once.
-	Wait string `json:"wait,omitempty"`
 	// Recorded is the kind of the record that confirms it, RecordedAt its time.
 	Recorded   audit.Kind `json:"recorded,omitempty"`
 	RecordedAt time.Time  `json:"recordedAt,omitzero"`
-	// Finding says why the claim is not sent again, nil where it is; its check is a [Fault], or else the
-	// result. Err is the same as an error, which wraps the fault.
-	Finding *text.Finding `json:"finding,omitempty"`
-	Err     error         `json:"-"`
+	// Fault is why the claim is not sent again, where that lies with the claim. Why says it for people, in JSON
+	// in English.
+	Fault Fault        `json:"fault,omitempty"`
+	Why   text.Message `json:"why,omitzero"`
+	// Err is a failure of the store or the gateway.
+	Err error `json:"-"`
 }
 
-// ends sets what became of a claim that is not sent again, and why. There is no fault where it was not the
-// claim's.
-func (c *Claim) ends(result Result, fault Fault, why error) {
-	c.Result, c.Err = result, why
-	c.Finding = &text.Finding{
-		Severity: text.Error,
-		Check:    cmp.Or(string(fault), string(result)),
-		Subject:  "claim " + c.ClaimID,
-		What:     why.Error(),
-	}
-	if fault != "" {
-		c.Err = fmt.Errorf("%w: %s: %w", fault, c.Finding.Subject, why)
-	}
+// ends sets what became of a claim that is not sent again, and why.
+func (c *Claim) ends(result Result, fault Fault, why text.Message) {
+	c.Result, c.Fault, c.Why = result, fault, why
 }
 
-// One has a claim sent again, if it still may be.
-func (r *Redriver) One(ctx context.Context, claimID string) Claim {
-	c := r.Look(ctx, claimID)
+// failed sets that the store or the gateway failed.
+func (c *Claim) failed(err error) {
+	c.ends(Failed, "", text.Messagef("%s", err))
+	c.Err = err
+}
+
+// one has a planned claim sent again, if it still stands as it was planned.
+func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
+	c := r.again(ctx, planned.ClaimID, planned.Record)
 	if c.Result != Planned {
 		return c
 	}
 	order := r.Order
 	order.ID = uuid.NewString()
 	c.RedriveID = order.ID
-	if c.Wait != "" {
-		order.RedriveWait, order.RetryCount = c.Wait, c.RetryCount+1
+	if r.Wait > 0 {
+		order.RedriveWait, order.RetryCount = contract.ISODuration(r.Wait), c.RetryCount+1
 	}
-	if err := r.Send(ctx, claimID, order); err != nil {
-		c.ends(Failed, "", fmt.Errorf("%w; whether the order came through is not known: "+
-			"worker history shows it later", err))
+	if err := r.Send(ctx, c.ClaimID, order); err != nil {
+		c.failed(fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
 		return c
 	}
-	record, err := r.confirmation(ctx, claimID, order.ID)
+	record, err := r.confirmation(ctx, c.ClaimID, order.ID)
 	switch {
 	case err != nil:
-		c.ends(Failed, "", err)
+		c.failed(err)
 	case record == nil:
-		c.ends(Unconfirmed, InvalidRetryState, errors.New(
-			"no record of the order came in time. No process waited for it, its instance is suspended "+
-				"(since 8.10), or no worker is there to record it: its history shows whether one came later"))
+		c.ends(Unconfirmed, InvalidRetryState, text.Messagef("no record of the order came in time. No process "+
+			"waited for it, its instance is suspended (since 8.10), or no worker is there to record it: its "+
+			"history shows whether one came later"))
 	default:
 		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
-		if c.Wait != "" && record.Kind != audit.KindRedriven {
-			c.ends(Failed, "", errors.New("it was sent again at once, in a new round: "+
-				"its process does not know redriveWait (docs/model.md)"))
+		if r.Wait > 0 && record.Kind != audit.KindRedriven {
+			c.failed(fmt.Errorf("claim %s was sent again at once, in a new round: its process does not know "+
+				"redriveWait (docs/model.md)", c.ClaimID))
 		}
 	}
 	return c
@@ -183,14 +179,12 @@ func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration,
 		}
 		next = time.After(every)
 		group.Go(func() error {
-			c.ends(NotTried, "", errors.New("stopped before its turn"))
+			planned := *c
+			c.ends(NotTried, "", text.Messagef("stopped before its turn"))
 			if going.Err() == nil {
-				*c = r.One(ctx, c.ClaimID)
+				*c = r.one(ctx, &planned)
 			}
-			if c.Result == Failed {
-				return c.Err
-			}
-			return nil
+			return c.Err
 		})
 		given++
 		progress(given)

@@ -3,19 +3,16 @@ package redrive
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
-	"hospital.example/analyze-retry/internal/worker/contract"
+	"hospital.example/analyze-retry/internal/text"
 )
 
-// Fault is a reason for which a claim is not sent again, and an error that [Claim.Err] wraps. The names are
-// stable.
+// Fault is a reason for which a claim is not sent again. The names are stable.
 type Fault string
 
 // The faults.
@@ -65,7 +62,7 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 	for _, id := range fit {
 		c := r.Look(ctx, id)
 		switch {
-		case c.Result == Failed:
+		case c.Err != nil:
 			return nil, c.Err
 		case c.Kind.IsDecision(): // it has not gone on meanwhile
 			chosen = append(chosen, c)
@@ -77,6 +74,34 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 	return chosen, err
 }
 
+// PlannedClaim is what a plan, a list of [Claim] in JSON, binds the sending to.
+type PlannedClaim struct {
+	ClaimID string
+	Result  Result
+	Record  int64
+}
+
+// Pick returns the claims that a plan sends again, with the faults of those that do not stand as they did.
+func (r *Redriver) Pick(ctx context.Context, plan []PlannedClaim) []Claim {
+	picked := []Claim{}
+	for _, p := range plan {
+		if p.Result == Planned {
+			picked = append(picked, r.again(ctx, p.ClaimID, p.Record))
+		}
+	}
+	return picked
+}
+
+// again looks at a claim that was planned when this record was its last.
+func (r *Redriver) again(ctx context.Context, claimID string, record int64) Claim {
+	c := r.Look(ctx, claimID)
+	if c.Result == Planned && c.Record != record {
+		c.ends(Refused, InvalidRetryState,
+			text.Messagef("it failed again since it was planned: look at it again"))
+	}
+	return c
+}
+
 // Look finds out how a claim stands, and whether it may be sent again.
 func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	c := Claim{Result: Planned}
@@ -84,52 +109,64 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	if err == nil {
 		c.Known, err = claims.Know(claimID, &state, records, r.Now())
 	}
-	c.ClaimID, c.Advice = claimID, string(c.Facts.RetryDecision.Advice)
+	if c.ClaimID = claimID; c.Last != nil {
+		c.Record, c.Check = c.Last.ID, check(&c)
+	}
 	if err != nil {
-		c.ends(Failed, "", err)
-	} else if fault, why := r.judge(&c); why != nil {
+		c.failed(err)
+	} else if fault, why := r.judge(&c); fault != "" {
 		c.ends(Refused, fault, why)
 	}
 	return c
 }
 
-// gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
-var gone = map[audit.Kind]string{
-	audit.KindRejected:    "its input was rejected%s: correct it and resolve the incident, then it goes on",
-	audit.KindRedriven:    "it is on its way already: sent again%s",
-	audit.KindResubmitted: "it is on its way already: sent again%s",
-	audit.KindSubmitted:   "the insurer accepted it%s: sent again it would be billed twice",
-	audit.KindAbandoned:   "abandoned%s: its process is over",
+// check returns why a claim may have arrived, empty where it has not. Policies without such advice know
+// duplicates all the same.
+func check(c *Claim) string {
+	if c.Kind.IsDecision() && strings.Contains(strings.ToLower(c.Rule+" "+c.Code), "duplicate") {
+		return "DUPLICATE"
+	}
+	return string(c.Facts.RetryDecision.Advice)
 }
 
-// judge returns why a claim is not to be sent again, and finds how long another one is to wait. A claim can
-// keep its schedule only if it is stopped: one that waits does so already.
-func (r *Redriver) judge(c *Claim) (Fault, error) {
+// gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
+func gone(c *Claim) text.Message {
+	at := text.Time(c.Last.At)
+	recorded := text.Messagef("at %s", at)
+	if c.DecidedBy != "" {
+		recorded = text.Messagef("by %s at %s", c.DecidedBy, at)
+	}
+	switch c.Kind {
+	case audit.KindRejected:
+		return text.Messagef("its input was rejected %s: correct it and resolve the incident, then it goes on", recorded)
+	case audit.KindSubmitted:
+		return text.Messagef("the insurer accepted it %s: sent again it would be billed twice", recorded)
+	case audit.KindAbandoned:
+		return text.Messagef("abandoned %s: its process is over", recorded)
+	default:
+		return text.Messagef("it is on its way already: sent again %s", recorded)
+	}
+}
+
+// judge returns why a claim is not to be sent again, no fault where it is.
+func (r *Redriver) judge(c *Claim) (Fault, text.Message) {
+	reason := c.Facts.RetryReason
 	switch {
 	case c.Last == nil:
-		return JobNotFound, errors.New("no decision was asked for it, or its retention is over")
+		return JobNotFound, text.Messagef("no decision was asked for it, or its retention is over")
 	case !c.Kind.IsDecision():
-		recorded := " at " + c.Last.At.UTC().Format(time.RFC3339)
-		if c.DecidedBy != "" {
-			recorded = " by " + c.DecidedBy + recorded
-		}
-		return InvalidRetryState, fmt.Errorf(gone[c.Kind], recorded)
+		return InvalidRetryState, gone(c)
 	case c.Kind == audit.KindExhausted && !r.Force:
-		return MaxRetriesExceeded, fmt.Errorf("its retries are over (%s); --force sends it all the same",
-			c.Facts.RetryReason)
+		return MaxRetriesExceeded, text.Messagef("its retries are over (%s); --force sends it all the same", reason)
 	case c.Kind == audit.KindPermanent && !r.Force:
-		return InvalidRetryState, fmt.Errorf("its error is permanent (%s): wrong data fails again, and a "+
-			"duplicate may be billed twice; see that it is corrected, then --force sends it again",
-			c.Facts.RetryReason)
-	case r.Backoff == nil:
-		return "", nil
-	case c.Kind == audit.KindRetry:
-		return InvalidRetryState, errors.New("it is not stopped: its next retry is due by the policy " +
-			"already; without --wait it is sent at once")
+		return InvalidRetryState, text.Messagef("its error is permanent (%s): wrong data fails again; see that it "+
+			"is corrected, then --force sends it", reason)
+	case c.Check != "" && !r.Checked:
+		return InvalidRetryState, text.Messagef("it may have arrived (%s), and sent again it would be billed "+
+			"twice: ask the insurer for its protocol's status; if it is not there, --checked sends it", c.Check)
+	case c.Kind == audit.KindRetry && r.Wait > 0:
+		return InvalidRetryState, text.Messagef("it is not stopped: its next retry is due by the policy already; " +
+			"without --wait it is sent at once")
 	}
-	wait, err := r.Backoff(c)
-	if err == nil {
-		c.Wait = contract.ISODuration(wait)
-	}
-	return InvalidRetryState, err
+	return "", text.Message{}
 }

@@ -1,42 +1,22 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// RedriveText returns the result of redriving a claim, or the expected result of a dry run, with the reason.
-func RedriveText(c *redrive.Claim) string {
-	var became string
-	switch {
-	case c.Finding != nil:
-		became = c.Finding.Check + ": " + c.Finding.What
-	case c.Result == redrive.Done:
-		became = fmt.Sprintf("%s at %s", c.Recorded, text.Time(c.RecordedAt))
-	case c.Result == redrive.Planned:
-		became = english.advice(c.Facts.RetryDecision.Advice)
-	}
-	if c.Wait != "" {
-		became += fmt.Sprintf(", retry %d in %s", c.RetryCount+1, english.iso(c.Wait))
-	}
-	return text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID+"  "+became))
-}
-
-// Redrive is what redrive answers about several claims. Its JSON form is stable.
+// Redrive is what redrive answers about the claims that were chosen. Its JSON form is stable; before they are
+// sent it is a plan.
 type Redrive struct {
-	DryRun   bool `json:"dryRun"`
-	Selected int  `json:"selected"`
-	// Done are the claims that are sent again, NotDone all others.
-	Done    int             `json:"done"`
-	NotDone int             `json:"notDone"`
-	Claims  []redrive.Claim `json:"claims"`
+	Selected int `json:"selected"`
+	// Done is how many of the claims are sent again.
+	Done   int             `json:"done"`
+	Claims []redrive.Claim `json:"claims"`
 }
 
 // Count returns how many claims have this result.
@@ -49,47 +29,56 @@ func (r *Redrive) Count(result redrive.Result) (n int) {
 	return n
 }
 
-// Preview lists the claims that were chosen among the decisions since a time ago, before anything is sent:
-// whether they are sent again, why not, and which of them may have arrived all the same.
-func (r *Redrive) Preview(since time.Duration) string {
-	rows := [][]string{{"STATUS", "RULE", "SEND", "CLAIM"}}
-	check, refused := 0, map[string]int{}
+// Preview lists the claims of a plan, with where they were chosen from: which may have arrived, whether they
+// are to be sent again, and why not.
+func (r *Redrive) Preview(p *text.Printer, from text.Message) string {
+	rows := [][]string{
+		{p.Sprintf("STATUS"), p.Sprintf("RULE"), p.Sprintf("CHECK"), p.Sprintf("SEND"), p.Sprintf("CLAIM")},
+	}
+	arrived, refused := 0, map[string]int{}
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		send := cmp.Or(c.Advice, "yes")
-		if c.Finding != nil {
-			send = c.Finding.Check
-			refused[c.Finding.Check+": "+c.Finding.What]++
-		} else if c.Advice != "" {
-			check++
+		send := p.Sprintf("yes")
+		if c.Result != redrive.Planned {
+			send = p.Sprintf("no")
+			refused[why(p, c)]++
 		}
-		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, send, c.ClaimID})
+		if c.Check != "" {
+			arrived++
+		}
+		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, c.Check, send, c.ClaimID})
 	}
 	var b strings.Builder
-	b.WriteString(text.Table("", rows))
-	fmt.Fprintf(&b, "\n%s chosen, of the decisions of the last %s; %d to send again.\n",
-		text.Count(r.Selected, "claim"), text.Span(since), r.Count(redrive.Planned))
-	if check > 0 {
-		fmt.Fprintf(&b, "%d may have arrived (CHECK_STATUS): ask for the protocol's status first.\n", check)
+	b.WriteString(text.Table("", rows) + "\n")
+	b.WriteString(p.Sprintf("%d claims %s; %d to send again.", r.Selected, from, r.Count(redrive.Planned)) + "\n")
+	if arrived > 0 {
+		b.WriteString(text.Wrap(p.Sprintf("%d of these may have arrived: CHECK_STATUS after a time-out or a lost connection, "+
+			"for example, DUPLICATE where the insurer says so.", arrived), ""))
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
-		b.WriteString(text.Hanging(fmt.Sprintf("%d not: ", refused[why]), text.Line(why)))
+		b.WriteString(text.Hanging(p.Sprintf("%d not: ", refused[why]), text.Line(why)))
 	}
+	b.WriteString(p.Sprintf("Nothing was sent. With --json this is a plan, for --plan and --reason.") + "\n")
 	return b.String()
 }
 
 // Results lists what became of each claim.
-func (r *Redrive) Results() (s string) {
+func (r *Redrive) Results(p *text.Printer) (s string) {
 	for i := range r.Claims {
-		s += RedriveText(&r.Claims[i])
+		c := &r.Claims[i]
+		became := why(p, c)
+		if c.Result == redrive.Done {
+			became = p.Name("kind", c.Recorded.String())
+		}
+		s += text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID+"  "+became))
 	}
 	return s
 }
 
-// Summary counts what was done.
-func (r *Redrive) Summary() string {
-	if r.DryRun {
-		return "Nothing was sent: a dry run.\n"
+// why says why a claim is not sent again, after the name of the fault where that has one.
+func why(p *text.Printer, c *redrive.Claim) string {
+	if c.Fault == "" {
+		return p.Text(c.Why)
 	}
-	return fmt.Sprintf("\n%d of %s sent again.\n", r.Done, text.Count(r.Selected, "claim"))
+	return string(c.Fault) + ": " + p.Text(c.Why)
 }
