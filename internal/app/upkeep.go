@@ -84,10 +84,9 @@ const successWindow = 24 * time.Hour
 
 // watchClaims counts the claims for the metrics until ctx ends. Every replica counts all of them.
 func (a *App) watchClaims(ctx context.Context) {
-	ended := kpi.Window{}
 	for ctx.Err() == nil {
 		began := time.Now()
-		if err := a.countClaims(ctx, ended, began); err != nil && ctx.Err() == nil {
+		if err := a.countClaims(ctx, began); err != nil && ctx.Err() == nil {
 			a.log.Warn("claims_not_counted", zap.Error(err))
 		}
 		// However many there are, counting takes a twentieth of a core at most.
@@ -95,19 +94,23 @@ func (a *App) watchClaims(ctx context.Context) {
 	}
 }
 
-// countClaims counts the claims that are open, and those that have ended since it was called before. What it
-// cannot count is not known any more.
-func (a *App) countClaims(ctx context.Context, ended kpi.Window, now time.Time) error {
-	census, open := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
+// countClaims counts the claims that are open, and those that ended of late. What it cannot count is not known
+// any more.
+func (a *App) countClaims(ctx context.Context, now time.Time) error {
+	census, tally := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
 	err := a.store.Open(ctx, func(id string, s *audit.State) error {
 		census.Add(claims.Open(id, s, now))
-		return open.AddOpen(id, s)
+		return tally.AddOpen(id, s)
 	})
 	if err != nil && !errors.Is(err, audit.ErrRow) {
 		a.numbers.ClaimsCounted(nil, nil)
 		return err
 	}
-	rates, ratesErr := ended.Rates(ctx, a.store, &open)
+	var rates map[string]float64
+	totalsErr := a.store.Totals(ctx, tally.From, now, tally.Add)
+	if totalsErr == nil {
+		rates = tally.Rates("successAfterRetry")
+	}
 	a.numbers.ClaimsCounted(census, rates)
-	return errors.Join(err, ratesErr)
+	return errors.Join(err, totalsErr)
 }

@@ -193,6 +193,19 @@ func (r *Result) count(g *group) {
 	o.Total += g.Records
 }
 
+// Rates returns the value of a share by policy, of those of which it was measured.
+func (t *Tally) Rates(name string) map[string]float64 {
+	rates := map[string]float64{}
+	for policy, r := range t.policies {
+		for _, of := range r.KPIs {
+			if of.Name == name && of.MeasuredOn > 0 {
+				rates[policy] = float64(of.Part) / float64(of.MeasuredOn)
+			}
+		}
+	}
+	return rates
+}
+
 // Results returns what was measured, by policy in the order of their names. targets returns those of a
 // policy.
 func (t *Tally) Results(targets func(policy string) []retry.Target) []Result {
