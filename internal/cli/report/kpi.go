@@ -73,6 +73,9 @@ func outcomes(p *text.Printer, results []kpi.Result) Section {
 	return Section{Title: p.Sprintf("Claims by outcome"), Note: note, Table: table}
 }
 
+// bounds are written as in the documents.
+var bounds = strings.NewReplacer("<=", "≤", ">=", "≥")
+
 // indicators is the table of the KPIs of a policy.
 func indicators(p *text.Printer, r *kpi.Result) Section {
 	rows := [][]string{{
@@ -88,7 +91,7 @@ func indicators(p *text.Printer, r *kpi.Result) Section {
 		grades[i+1] = string(one.Verdict)
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
-			target = one.Bound + " " + kpiValue(p, one.Measure, one.Target, 0)
+			target = bounds.Replace(one.Bound) + " " + kpiValue(p, one.Measure, one.Target, 0)
 			source, _, _ = strings.Cut(one.Source, " section")
 		}
 		if one.Value != nil {

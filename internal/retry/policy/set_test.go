@@ -142,7 +142,7 @@ func TestTargetsAreInheritedOrStatedAsAWhole(t *testing.T) {
 - {name: below, extends: none}
 - {name: own, extends: tiss, targets: [{kpi: claimsLost, target: "<= 1%"}]}
 `)
-	for name, want := range map[string]int{"tiss": 8, "same": 8, "none": 0, "below": 0, "own": 1, "rn-bil-005": 4, "smtp": 0} {
+	for name, want := range map[string]int{"tiss": 10, "same": 10, "none": 0, "below": 0, "own": 1, "rn-bil-005": 6, "smtp": 0} {
 		p, _ := set.Get(name)
 		entry, _ := set.Entry(name)
 		check.Same(t, want, len(p.Targets), "targets of %s", name)
