@@ -71,15 +71,13 @@ const mostOpen = 10
 // too. Without the key (its public half will do) the trail is not verified, and the report says so.
 func reported(c *call, within period, now time.Time) (r report.Report, broken, err error) {
 	r.From, r.To, r.WrittenAt = within.from.UTC(), within.to.UTC(), now.UTC().Truncate(time.Second)
-	r.Seal.Ends = map[int]report.End{}
 	public, err := audit.LoadPublic(c.cfg.AuditKey())
 	if err != nil {
-		r.Seal = report.Seal{Wrong: err.Error()}
+		r.NotVerified = err.Error()
 	} else {
 		_, broken = audit.Verify(c.Context(), watched{c.store, c, func(one *audit.Record) {
 			if one.At.Before(within.to) {
-				r.Seal.Records++
-				r.Seal.Ends[one.Chain] = report.End{Seq: one.Seq, Hash: one.Hash}
+				r.Records++
 			}
 		}}, public, nil)
 		c.progress(0, "")
@@ -88,7 +86,7 @@ func reported(c *call, within period, now time.Time) (r report.Report, broken, e
 		broken = where // the same words whatever the store's place
 	}
 	if broken != nil {
-		r.Seal = report.Seal{Wrong: broken.Error()}
+		r.Records, r.NotVerified = 0, broken.Error()
 		broken = fmt.Errorf("the audit trail is not verified: %w", broken)
 	}
 	policies, open, err := measure(c, within)

@@ -1,14 +1,10 @@
 package report
 
 import (
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -24,22 +20,9 @@ type Report struct {
 	// Oldest are the claims that had been open longest at the end of the time, of so many.
 	Oldest []claims.Claim `json:"oldest"`
 	Open   int            `json:"open"`
-	Seal   Seal           `json:"seal"`
-}
-
-// Seal is what a check of the audit trail found: the records from before the end of a time, and of each chain
-// the last of them. It is the same whenever the check is made.
-type Seal struct {
-	Records int64 `json:"records"`
-	// Ends are by the number of the chain; none where Wrong says why the trail is not in order.
-	Ends  map[int]End `json:"ends,omitempty"`
-	Wrong string      `json:"wrong,omitempty"`
-}
-
-// End is the place of a record in its chain.
-type End struct {
-	Seq  int64      `json:"seq"`
-	Hash audit.Hash `json:"hash"`
+	// Records is how many records from before the end of the time were verified, NotVerified why none was.
+	Records     int64  `json:"records"`
+	NotVerified string `json:"notVerified,omitempty"`
 }
 
 // mostCauses is how many causes of a policy a report lists at most.
@@ -52,7 +35,7 @@ func (r *Report) Document(p *text.Printer) Document {
 		Language: p.Language(),
 		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
 		Lead: []string{
-			p.Sprintf("Written %s.", p.Time(r.WrittenAt)) + " " + r.Seal.verdict(p),
+			p.Sprintf("Written %s.", p.Time(r.WrittenAt)) + " " + r.verdict(p),
 			p.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
 				"the KPIs an open one counts in the time of its last record."),
 			strings.TrimSpace(p.Zone()),
@@ -73,9 +56,6 @@ func (r *Report) Document(p *text.Printer) Document {
 		oldest.Table[0][i] = string(first) + strings.ToLower(word[size:])
 	}
 	d.Sections = append(d.Sections, measuredOn(p), oldest)
-	if r.Seal.Wrong == "" {
-		d.Sections = append(d.Sections, r.Seal.section(p))
-	}
 	return d
 }
 
@@ -126,25 +106,9 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 }
 
 // verdict tells the reader whether the trail is in order.
-func (s *Seal) verdict(p *text.Printer) string {
-	if s.Wrong != "" {
-		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", s.Wrong)
+func (r *Report) verdict(p *text.Printer) string {
+	if r.NotVerified != "" {
+		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", r.NotVerified)
 	}
-	return p.Sprintf("Audit trail verified: %d records, no change.", s.Records)
-}
-
-// section is the end of each chain, by which a later change of the trail shows.
-func (s *Seal) section(p *text.Printer) Section {
-	table := [][]string{{p.Sprintf("Chain"), p.Sprintf("Place"), p.Sprintf("Hash")}}
-	for _, chain := range slices.Sorted(maps.Keys(s.Ends)) {
-		end := s.Ends[chain]
-		place := strconv.FormatInt(end.Seq, 10)
-		table = append(table, []string{strconv.Itoa(chain), place, end.Hash.String()})
-	}
-	return Section{
-		Title: p.Sprintf("Seal of the audit trail"),
-		Note: p.Sprintf("The figures are those of the audit trail up to these records. A later report of " +
-			"the same time shows other hashes if one of them was changed since."),
-		Table: table,
-	}
+	return p.Sprintf("Audit trail verified: %d records, no change.", r.Records)
 }
