@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,15 @@ func TestAReportOfATimeThatHasPassedIsTheSameForEver(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, before)
 		}
 	}
+}
+
+func TestTheReportIsVerifiedByThePublicHalfOfTheKey(t *testing.T) {
+	a := archived(t, week())
+	public := filepath.Join(t.TempDir(), "audit.pub")
+	write(t, public, publicPEM(t, a.path+".key"))
+	remove(t, a.path+".key")
+	a.settings = append(a.settings, "RETRY_AUDIT_KEY_FILE="+public)
+	a.prints(t, []string{"report", "--from", "2026-01-01"}, "Audit trail verified: 14 records, no change.")
 }
 
 func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {

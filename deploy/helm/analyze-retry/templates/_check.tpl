@@ -7,6 +7,7 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- $keys := include "analyze-retry.secretKeys" . -}}
 
 {{- if and $keys (not $v.existingSecret) -}}
+{{- if $v.report.enabled }}{{ $keys = printf "%s,audit.pub" $keys }}{{ end -}}
 {{- $flags := printf " --from-file=%s" (replace "," " --from-file=" $keys) -}}
 {{- $faults = append $faults (printf "existingSecret is empty: make a Secret with the keys %s and name it here, such as\n    openssl genpkey -algorithm ed25519 -out audit.key\n    kubectl create secret generic analyze-retry --namespace %s%s\n  (or try it out with store.type=sqlite and replicas=1, which needs http-token only)" (replace "," ", " $keys) .Release.Namespace $flags) -}}
 {{- end -}}

@@ -22,9 +22,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: report
 {{- end }}
 
-{{/* Kubernetes takes 52 characters for the name of a CronJob. */}}
+{{/* Kubernetes takes 52 characters for the name of a CronJob, which ends in -day, -week or -month. */}}
 {{- define "analyze-retry.reportName" -}}
-{{ include "analyze-retry.fullname" . | trunc 45 | trimSuffix "-" }}-report
+{{ include "analyze-retry.fullname" . | trunc 39 | trimSuffix "-" }}-report
 {{- end }}
 
 {{/* Labels of every object beside its selector's. */}}
