@@ -161,7 +161,7 @@ const refusedOutcome = `="DECISION_REFUSED"`
 func TestEveryAnalysisNamesWithWhomAStoppedClaimIs(t *testing.T) {
 	want := map[string]string{
 		"submission-retry.bpmn":               "billing registration",
-		"../examples/submission-backoff.bpmn": "billing registration",
+		"../examples/submission-backoff.bpmn": "billing billing",
 		"../examples/job-queue.bpmn":          "dead-letter dead-letter",
 		"../examples/email.bpmn":              "dead-letter dead-letter",
 		"../examples/fast-retry.bpmn":         "operations operations",

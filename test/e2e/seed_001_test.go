@@ -39,7 +39,7 @@ func TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer(t *testing.T) {
 	older.recorded("SUBMITTED")
 }
 
-func TestSeed001ExhaustedClaimIsSuspendedForBillingARefusedOneForRegistration(t *testing.T) {
+func TestSeed001StoppedClaimIsSuspendedForBilling(t *testing.T) {
 	o := atTheOffice(t)
 	o.example("submission-backoff.bpmn")
 	claim := o.start("SubmissionBackoffProcess", vars{"claimId": "CLM-SEED-001-3"})
@@ -53,10 +53,10 @@ func TestSeed001ExhaustedClaimIsSuspendedForBillingARefusedOneForRegistration(t 
 	o.hasAnEvent("CLM-SEED-001-3", "retry.max_retries_exceeded.v4", `"with":"billing"`)
 
 	claim.submission().holds(vars{"retryCount": 0, "status": nil}).fails("AUTHORIZATION_DENIED")
-	claim.notifies("registration").holds(vars{"retryReason": "Permanent error AUTHORIZATION_DENIED, no retry"})
-	claim.deadLetter("Task_ReviewClaim", "registration").
+	claim.notifies("billing-management").holds(vars{"retryReason": "Permanent error AUTHORIZATION_DENIED, no retry"})
+	claim.deadLetter("Task_ReviewClaim", "billing").
 		holds(vars{"status": "REFUSED", "justification": nil, "decidedBy": nil}).complete(discarded)
-	o.hasAnEvent("CLM-SEED-001-3", "retry.permanent_error_detected.v4", `"with":"registration"`)
+	o.hasAnEvent("CLM-SEED-001-3", "retry.permanent_error_detected.v4", `"with":"billing"`)
 	claim.endsAt("EndEvent_Abandoned")
 	claim.variables().hold(t, vars{"status": "ABANDONED"})
 	claim.recorded("RESUBMITTED", "ABANDONED")
