@@ -66,21 +66,21 @@ func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver, printer *text.Prin
 	if err != nil {
 		return nil, "", err
 	}
-	answer := report.Redrive{Selected: len(chosen), Claims: chosen}
+	answer := report.Redrive{Claims: chosen}
 	if o.reason != "" {
 		of := fmt.Sprintf("of %d ordered", answer.Count(redrive.Planned))
 		show := func(given int) { c.progress(int64(given), of) }
 		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), show)
 		c.progress(0, "")
 	}
-	answer.Done = answer.Count(redrive.Done)
+	missing := len(chosen) - answer.Count(redrive.Done)
 	switch {
 	case o.claim != "" && chosen[0].Why.Format != "":
 		return answer, "", refusal(&chosen[0], printer)
 	case o.reason == "":
 		return answer, answer.Preview(printer, from), nil
-	case answer.Done < answer.Selected:
-		err = errors.New(printer.Sprintf("%d of %d claims not sent again", answer.Selected-answer.Done, answer.Selected))
+	case missing > 0:
+		err = errors.New(printer.Sprintf("%d of %d claims not sent again", missing, len(chosen)))
 	}
 	return answer, answer.Results(printer), err
 }
@@ -103,9 +103,6 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) (chosen []redrive.Cl
 		return []redrive.Claim{r.Look(c.Context(), o.claim)}, text.Messagef("chosen"), nil
 	}
 	chosen, err = r.Choose(c.Context(), *o.since, o.filter)
-	if err == nil && len(chosen) == 0 {
-		err = o.misspelt()
-	}
 	return chosen, text.Messagef("among the decisions of the last %s", text.Span(*o.since)), err
 }
 
@@ -120,29 +117,6 @@ func (o *redriveFlags) planned() ([]redrive.PlannedClaim, error) {
 		err = fmt.Errorf("reading the plan %s, which redrive --json writes: %w", o.plan, err)
 	}
 	return plan.Claims, err
-}
-
-// misspelt returns the mistake in a policy or a rule by which nothing was chosen and which no policy has.
-func (o *redriveFlags) misspelt() error {
-	set, err := policies("")
-	if err != nil {
-		return err
-	}
-	if _, is := set.Get(cmp.Or(o.filter.Policy, "tiss")); !is {
-		return noPolicy(o.filter.Policy, set)
-	}
-	var rules []string
-	for p := range set.All() {
-		for _, rule := range p.Rules {
-			rules = append(rules, rule.ID)
-		}
-	}
-	if o.filter.Rule == "" || slices.Contains(rules, o.filter.Rule) {
-		return nil
-	}
-	hint := cmp.Or(text.Nearest(o.filter.Rule, rules), "one that worker policies NAME shows")
-	return usageError{fmt.Errorf("no claim has the rule or code %q, and no policy has that rule; "+
-		"did you mean %s?", o.filter.Rule, hint)}
 }
 
 // redriveFlags are the flags.

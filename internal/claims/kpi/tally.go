@@ -28,13 +28,13 @@ type Outcomes struct {
 	Open map[audit.Standing]int64 `json:"open"`
 }
 
-// Accepted returns how many claims the insurer accepted in the end.
-func (t Outcomes) Accepted() int64 {
-	return t.AcceptedAtOnce + t.AcceptedAfterRetry + t.AcceptedAfterPerson
-}
-
 // OpenClaims returns how many claims have not ended.
-func (t Outcomes) OpenClaims() int64 { return t.Total - t.Accepted() - t.Abandoned }
+func (t Outcomes) OpenClaims() (n int64) {
+	for _, claims := range t.Open {
+		n += claims
+	}
+	return n
+}
 
 // Result is what was measured of the claims of one policy. Its JSON form is stable.
 type Result struct {

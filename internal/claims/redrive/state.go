@@ -138,7 +138,7 @@ func gone(c *Claim) text.Message {
 	}
 	switch c.Kind {
 	case audit.KindRejected:
-		return text.Messagef("its input was rejected %s: correct it and resolve the incident, then it goes on", recorded)
+		return text.Messagef("its input was rejected %s: %s", recorded, c.Last.Message)
 	case audit.KindSubmitted:
 		return text.Messagef("the insurer accepted it %s: sent again it would be billed twice", recorded)
 	case audit.KindAbandoned:

@@ -13,9 +13,6 @@ import (
 // Redrive is what redrive answers about the claims that were chosen. Its JSON form is stable; before they are
 // sent it is a plan.
 type Redrive struct {
-	Selected int `json:"selected"`
-	// Done is how many of the claims are sent again.
-	Done   int             `json:"done"`
 	Claims []redrive.Claim `json:"claims"`
 }
 
@@ -50,7 +47,7 @@ func (r *Redrive) Preview(p *text.Printer, from text.Message) string {
 	}
 	var b strings.Builder
 	b.WriteString(text.Table("", rows) + "\n")
-	b.WriteString(p.Sprintf("%d claims %s; %d to send again.", r.Selected, from, r.Count(redrive.Planned)) + "\n")
+	b.WriteString(p.Sprintf("%d claims %s; %d to send again.", len(r.Claims), from, r.Count(redrive.Planned)) + "\n")
 	if arrived > 0 {
 		b.WriteString(text.Wrap(p.Sprintf("%d of these may have arrived: CHECK_STATUS after a time-out or a lost connection, "+
 			"for example, DUPLICATE where the insurer says so.", arrived), ""))

@@ -89,8 +89,8 @@ func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 
 func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
 	results := []kpi.Result{
-		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Total: 3, AcceptedAtOnce: 1}},
-		{Policy: "tiss", Claims: kpi.Outcomes{Total: 4, Abandoned: 1}},
+		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Total: 3, AcceptedAtOnce: 1, Open: map[audit.Standing]int64{audit.Waiting: 2}}},
+		{Policy: "tiss", Claims: kpi.Outcomes{Total: 4, Abandoned: 1, Open: map[audit.Standing]int64{audit.Stopped: 3}}},
 	}
 	check.Same(t, [][]string{
 		{"", "no policy", "tiss", "All"},
