@@ -184,6 +184,7 @@ func TestTheRateIsOfWhatEndedInTheTimeAndWhatIsOpen(t *testing.T) {
 	for _, policy := range []string{"tiss", "smtp"} {
 		check.Must(t, tally.AddOpen("", &audit.State{Policy: policy, Kind: stop, At: noon, Opened: noon, Flags: audit.CourseRetried}))
 	}
+	check.Must(t, tally.AddOpen("", &audit.State{Policy: "fast", Kind: never, At: noon, Opened: noon})) // never retried
 	check.Same(t, map[string]float64{"tiss": 0.8, "smtp": 0}, tally.Rates("successAfterRetry"), "rates")
 }
 
