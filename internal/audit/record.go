@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -139,6 +141,16 @@ func KindOf(o retry.Outcome) Kind { return kinds[o] }
 
 var kinds = map[retry.Outcome]Kind{
 	retry.OutcomeRetry: KindRetry, retry.OutcomeExhausted: KindExhausted, retry.OutcomePermanent: KindPermanent,
+}
+
+// sinceSubmission is how many seconds before the record the claim was submitted, 0 where its task does not say. More than
+// a day is the fault of a clock.
+func (r *Record) sinceSubmission() int64 {
+	seconds := gjson.Get(r.Variables, "retryDecision.secondsSinceLastSubmission").Int()
+	if seconds < 0 || seconds > 24*60*60 {
+		return 0
+	}
+	return seconds
 }
 
 // Facts returns what the record says beyond its columns. It fails only where the stored bytes are not what this worker

@@ -37,6 +37,8 @@ type State struct {
 	// present round was taken, zero where there was none: a resubmission begins a round.
 	Opened       time.Time `json:"opened,omitzero"`
 	FirstFailure time.Time `json:"-"`
+	// Earlier is how many seconds before it was opened the claim was submitted, 0 where its task did not say.
+	Earlier int64 `json:"-"`
 	// Failures is how many jobs of the round have a decision, Retries how many of them got a retry. A job counts once,
 	// however often its inputs were corrected. Attempts is how many failed in the rounds before.
 	Failures int `json:"-"`
@@ -132,10 +134,10 @@ func (s State) Add(r *Record) State {
 		return State{}
 	}
 	if r.Kind == KindResubmitted {
-		s = State{Opened: s.Opened, Policy: s.Policy, Flags: s.Flags | CourseByPerson, Attempts: s.Attempts + s.Failures}
+		s = State{Opened: s.Opened, Earlier: s.Earlier, Policy: s.Policy, Flags: s.Flags | CourseByPerson, Attempts: s.Attempts + s.Failures}
 	}
 	if s.Opened.IsZero() {
-		s.Opened = r.At
+		s.Opened, s.Earlier = r.At, r.sinceSubmission()
 	}
 	s.Tip, s.Kind, s.At, s.NextRetryTime, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
 	s.ProcessInstanceKey, s.HeldBy, s.DecidedBy = r.ProcessInstanceKey, r.HeldBy, r.DecidedBy
@@ -234,7 +236,8 @@ func (f CourseFlags) Has(one CourseFlags) bool { return f&one != 0 }
 
 // Course is how a claim went until it ended.
 type Course struct {
-	// Attempts is how often it was submitted, Seconds how long it took from its opening to its end, 0 where it never failed.
+	// Attempts is how often it was submitted, Seconds how long it took from its first submission, or where that is not known
+	// from its opening, to its end, 0 where it never failed.
 	Attempts int         `json:"attempts"`
 	Seconds  int64       `json:"seconds"`
 	Flags    CourseFlags `json:"flags"`
@@ -250,7 +253,7 @@ func (s *State) course(r *Record) Course {
 		c.Attempts++ // the one that was accepted
 	}
 	if !s.IsZero() && s.Flags.Has(CourseFailed) { // the clocks of two replicas may differ: an end is never before the failure
-		c.Seconds = int64(max(r.At.Sub(s.Opened), 0) / time.Second)
+		c.Seconds = s.Earlier + int64(max(r.At.Sub(s.Opened), 0)/time.Second)
 	}
 	return c
 }
@@ -264,7 +267,7 @@ func (s *State) fields(c *codec) {
 		c.time(t)
 	}
 	flags, last := int64(s.Flags), int64(s.Kind)
-	for _, n := range []*int64{&s.Tip, &s.ProcessInstanceKey, &flags, &last} {
+	for _, n := range []*int64{&s.Earlier, &s.Tip, &s.ProcessInstanceKey, &flags, &last} {
 		c.int(n)
 	}
 	s.Flags, s.Kind = CourseFlags(flags), Kind(last) //nolint:gosec // what was written is small, and what was changed fails its check

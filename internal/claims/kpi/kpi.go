@@ -102,7 +102,7 @@ func (g *group) parts() [9]part {
 		// Of the claims that were retried and are not under way any more, those that the insurer accepted in the end
 		// ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
 		share("successAfterRetry", retried && settled, accepted),
-		// From the claim's opening to its acceptance, of the claims that were retried or sent again. The median is
+		// From the claim's first submission, or else its opening, to its acceptance, of the claims that were retried or sent again. The median is
 		// of times in minutes, rounded up.
 		mean("meanTimeToSuccess", succeeded, g.Seconds),
 		share(medianTime, succeeded, false),

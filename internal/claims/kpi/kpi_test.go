@@ -25,12 +25,13 @@ type event struct {
 	claim string
 	at    time.Time
 	kind  audit.Kind
+	sent  time.Duration // before it, 0 where that is not known
 }
 
 // story makes events of one claim, a minute apart.
 func story(claim string, begin time.Time, kinds ...audit.Kind) (events []event) {
 	for i, kind := range kinds {
-		events = append(events, event{claim, begin.Add(time.Duration(i) * time.Minute), kind})
+		events = append(events, event{claim, begin.Add(time.Duration(i) * time.Minute), kind, 0})
 	}
 	return events
 }
@@ -49,6 +50,9 @@ func (e *event) make(s audit.State) audit.Record {
 	r := audit.Record{Kind: e.kind, At: e.at, RetryCount: s.Retries, Policy: "tiss"}
 	if e.kind.IsDecision() {
 		r.Class, r.Rule, r.Code = retry.Transient, "transient.TIMEOUT", "TIMEOUT"
+	}
+	if e.sent != 0 {
+		r.Variables = fmt.Sprintf(`{"retryDecision":{"secondsSinceLastSubmission":%d}}`, int64(e.sent/time.Second))
 	}
 	if e.kind == audit.KindRetry {
 		r.NextRetryTime = e.at.Add(10 * time.Minute)
@@ -193,6 +197,19 @@ func TestTimeToSuccessIsFromTheFirstFailureOfAnyRound(t *testing.T) {
 	fast := story("CLM-b-1", noon, again, accepted)
 	r := measure(t, noon.Add(6*time.Hour), late, fast, many(3, "at-once", noon, accepted))
 	expect(t, r, row{"meanTimeToSuccess", (5*3600 + 60) / 2, 2, kpi.Missed}, row{"medianTimeToSuccess", 5 * 3600, 2, kpi.Missed})
+}
+
+func TestTimesAreFromTheFirstSubmissionWhereThatIsKnown(t *testing.T) {
+	for sent, seconds := range map[time.Duration]float64{
+		0: 60, 90 * time.Second: 150, -time.Second: 60, 24*time.Hour + time.Second: 60, // the last two are of a wrong clock
+	} {
+		claim := story("CLM-a-1", noon, again, accepted)
+		claim[0].sent = sent
+		expect(t, measure(t, noon.Add(2*time.Minute), claim), row{"meanTimeToSuccess", seconds, 1, kpi.Met})
+	}
+	open := story("CLM-a-1", noon, stop)
+	open[0].sent = 24 * time.Hour
+	expect(t, measure(t, noon.Add(2*time.Minute), open), row{"endedWithin24h", 0, 1, kpi.Missed})
 }
 
 // The claim failed and was sent again by a person in the month before.

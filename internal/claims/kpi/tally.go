@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -156,7 +155,7 @@ func (t *Tally) AddOpen(_ string, claim *audit.State) error {
 		return nil
 	}
 	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
-	g.Records, g.Flags, g.Minutes = 1, claim.Flags, int64(math.Ceil(t.To.Sub(claim.Opened).Minutes()))
+	g.Records, g.Flags, g.Minutes = 1, claim.Flags, (claim.Earlier+int64(t.To.Sub(claim.Opened)/time.Second)+59)/60
 	r.Claims.Open[g.standing]++
 	r.Claims.Total++
 	if !claim.At.Before(t.From) {

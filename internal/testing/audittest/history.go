@@ -104,7 +104,7 @@ var historyFacts = []fact{
 		for _, one := range []audit.Total{
 			{Kind: audit.KindRetry, Policy: "tiss", Class: "TRANSIENT", Rule: "transient", Code: "TIMEOUT", Records: 1},
 			{Kind: audit.KindRetry, Policy: "tiss", Class: "TRANSIENT", Rule: "transient", Code: "E503", Records: 1},
-			{Kind: audit.KindSubmitted, Policy: "tiss", Flags: audit.CourseFailed | audit.CourseDecided | audit.CourseRetried, Minutes: 3, Records: 1, Attempts: 3, Seconds: 180},
+			{Kind: audit.KindSubmitted, Policy: "tiss", Flags: audit.CourseFailed | audit.CourseDecided | audit.CourseRetried, Minutes: 5, Records: 1, Attempts: 3, Seconds: 241},
 			{Kind: audit.KindSubmitted, Policy: "tiss", Records: 1, Attempts: 1},
 		} {
 			want[one] = true
