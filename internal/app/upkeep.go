@@ -94,8 +94,8 @@ func (a *App) watchClaims(ctx context.Context) {
 	}
 }
 
-// countClaims counts the claims that are open, and those that ended of late. What it cannot count is not known
-// any more.
+// countClaims counts the claims that are open, and those that ended of late. What it cannot count is not
+// known any more.
 func (a *App) countClaims(ctx context.Context, now time.Time) error {
 	census, tally := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
 	err := a.store.Open(ctx, func(id string, s *audit.State) error {

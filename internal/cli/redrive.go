@@ -37,7 +37,7 @@ retries are used up, 5 in another state.`,
 	}
 	var o redriveFlags
 	o.define(command)
-	return p.forPeople(withCredentials(command), func(c *call, printer *text.Printer) (_ any, _ string, err error) {
+	return p.forPeople(withCredentials(command), func(c *call, printer *text.Printer) (any, string, error) {
 		if err := o.check(c); err != nil {
 			return nil, "", usageError{err}
 		}
@@ -45,7 +45,6 @@ retries are used up, 5 in another state.`,
 		if err != nil {
 			return nil, "", err
 		}
-		defer func() { err = errors.Join(err, sender.Close()) }()
 		r := redrive.Redriver{
 			Store:   c.store,
 			Send:    sender.Send,
@@ -56,7 +55,8 @@ retries are used up, 5 in another state.`,
 			Timeout: redriveTimeout,
 			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 		}
-		return o.carryOut(c, &r, printer)
+		answer, words, err := o.carryOut(c, &r, printer)
+		return answer, words, errors.Join(err, sender.Close())
 	})
 }
 
@@ -94,7 +94,7 @@ func refusal(c *redrive.Claim, printer *text.Printer) error {
 }
 
 // choose returns the claims that the flags choose, and in words where they are from.
-func (o *redriveFlags) choose(c *call, r *redrive.Redriver) (chosen []redrive.Claim, from text.Message, err error) {
+func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, text.Message, error) {
 	switch {
 	case o.plan != "":
 		plan, err := o.planned()
@@ -102,7 +102,7 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) (chosen []redrive.Cl
 	case o.claim != "":
 		return []redrive.Claim{r.Look(c.Context(), o.claim)}, text.Messagef("chosen"), nil
 	}
-	chosen, err = r.Choose(c.Context(), *o.since, o.filter)
+	chosen, err := r.Choose(c.Context(), *o.since, o.filter)
 	return chosen, text.Messagef("among the decisions of the last %s", text.Span(*o.since)), err
 }
 

@@ -35,7 +35,8 @@ var (
 	// The targets are 60 minutes (median) and 2 hours (mean), of an e-mail 5 minutes.
 	timeToSuccess = row(histogram(1, 5, 15, 60, 300, 600, 1200, 1800, 3600, 7200, 10800, 14400, 28800, 86400),
 		"retry_time_to_success_seconds",
-		"Time from the first submission, else from the first failure, to the acceptance, of claims that had a retry or a person sent again.",
+		"Time from the first submission, else from the first failure, to the acceptance, of claims that "+
+			"had a retry or a person sent again.",
 		ofPolicy)
 	attempts = row(summary, "retry_attempts_to_success",
 		"Submissions until the claim was accepted; claims that never failed have the policy none.", ofPolicy)

@@ -185,8 +185,8 @@ func TestTheRateIsOfWhatEndedInTheTimeAndWhatIsOpen(t *testing.T) {
 	s := storeOf(t, many(3, "before", noon.Add(-time.Hour), again, givenUp), many(4, "ok", noon, again, accepted), many(1, "at-once", noon, accepted))
 	tally := kpi.Tally{From: noon, To: noon.Add(time.Hour)}
 	check.Must(t, s.Totals(t.Context(), tally.From, tally.To, tally.Add))
-	for _, policy := range []string{"tiss", "smtp"} {
-		check.Must(t, tally.AddOpen("", &audit.State{Policy: policy, Kind: stop, At: noon, Opened: noon, Flags: audit.CourseRetried}))
+	for _, of := range []string{"tiss", "smtp"} {
+		check.Must(t, tally.AddOpen("", &audit.State{Policy: of, Kind: stop, At: noon, Opened: noon, Flags: audit.CourseRetried}))
 	}
 	check.Must(t, tally.AddOpen("", &audit.State{Policy: "fast", Kind: never, At: noon, Opened: noon})) // never retried
 	check.Same(t, map[string]float64{"tiss": 0.8, "smtp": 0}, tally.Rates("successAfterRetry"), "rates")

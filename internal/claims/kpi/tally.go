@@ -29,8 +29,8 @@ type Outcomes struct {
 
 // OpenClaims returns how many claims have not ended.
 func (t Outcomes) OpenClaims() (n int64) {
-	for _, claims := range t.Open {
-		n += claims
+	for _, open := range t.Open {
+		n += open
 	}
 	return n
 }

