@@ -38,7 +38,7 @@ retries are used up, 5 in another state.`,
 	var o redriveFlags
 	o.define(command)
 	return p.forPeople(withCredentials(command), func(c *call, printer *text.Printer) (any, string, error) {
-		if err := o.check(c); err != nil {
+		if err := o.check(c, printer); err != nil {
 			return nil, "", usageError{err}
 		}
 		sender, err := app.NewRedriver(c.cfg)
@@ -163,7 +163,7 @@ func (o *redriveFlags) define(command *cobra.Command) {
 
 // check returns all that is wrong with the values of the flags at once, and completes them. Reason and
 // operator are kept for years; who ordered as given, because audit must be able to name that user.
-func (o *redriveFlags) check(c *call) error {
+func (o *redriveFlags) check(c *call, printer *text.Printer) error {
 	var wrong faults
 	given := c.Flags().Changed
 	for _, name := range []string{"claim", "plan", "rule", "policy", "reason", "operator"} {
@@ -184,8 +184,8 @@ func (o *redriveFlags) check(c *call) error {
 	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl), "--operator has a control character")
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(c.ErrOrStderr(), "worker: what may be about a person is taken out of the reason: %s",
-			text.In(text.English).Redacted(kept))
+		complain(c.ErrOrStderr(), "worker: %s", printer.Sprintf(
+			"what may be about a person is taken out of the reason: %s", text.Redacted(kept)))
 	}
 	return errors.Join(wrong...)
 }

@@ -73,7 +73,7 @@ const (
 type Claim struct {
 	claims.Known
 	// Record is the ID of the record that shows how the claim stands: a plan holds as long as that is the last.
-	Record int64 `json:"record,omitempty"`
+	Record int64 `json:"record,omitempty,string"`
 	// Check says why the claim may have arrived: it is a duplicate, or the advice of its last decision.
 	Check string `json:"check,omitempty"`
 

@@ -78,7 +78,7 @@ func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filte
 type PlannedClaim struct {
 	ClaimID string
 	Result  Result
-	Record  int64
+	Record  int64 `json:",string"`
 }
 
 // Pick returns the claims that a plan sends again, with the faults of those that do not stand as they did.
