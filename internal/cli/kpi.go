@@ -30,30 +30,31 @@ one counts in the time of its last record.`,
 		if err != nil {
 			return nil, "", err
 		}
-		policies, _, err := measure(c, within)
+		answer, _, err := measure(c, within)
 		if err != nil {
 			return nil, "", err
 		}
-		answer := report.KPIs{From: within.from.UTC(), To: within.to.UTC(), Policies: policies}
 		return answer, answer.Text(printer), nil
 	})
 }
 
 // measure returns the KPIs of a period by policy, and the claims that were open at its end. A policy that is
 // not in force any more has no targets.
-func measure(c *call, within period) ([]kpi.Result, []claims.Claim, error) {
+func measure(c *call, within period) (measured report.KPIs, open []claims.Claim, err error) {
+	measured.From, measured.To = within.from.UTC(), within.to.UTC()
 	set, err := policies("")
 	if err != nil {
-		return nil, nil, err
+		return measured, nil, err
 	}
 	tally, open, err := kpi.Measure(c.Context(), c.store, within.from, within.to)
 	if err != nil {
-		return nil, nil, err
+		return measured, nil, err
 	}
-	return tally.Results(func(name string) []retry.Target {
+	measured.Policies = tally.Results(func(name string) []retry.Target {
 		if p, known := set.Get(name); known {
 			return p.Targets
 		}
 		return nil
-	}), open, nil
+	})
+	return measured, open, nil
 }

@@ -70,7 +70,7 @@ const mostOpen = 10
 // reported makes the report of a period. broken is what is wrong with the audit trail, which the report says
 // too. Without the key (its public half will do) the trail is not verified, and the report says so.
 func reported(c *call, within period, now time.Time) (r report.Report, broken, err error) {
-	r.From, r.To, r.WrittenAt = within.from.UTC(), within.to.UTC(), now.UTC().Truncate(time.Second)
+	r.WrittenAt = now.UTC().Truncate(time.Second)
 	public, err := audit.LoadPublic(c.cfg.AuditKey())
 	if err != nil {
 		r.NotVerified = err.Error()
@@ -89,8 +89,8 @@ func reported(c *call, within period, now time.Time) (r report.Report, broken, e
 		r.Records, r.NotVerified = 0, broken.Error()
 		broken = fmt.Errorf("the audit trail is not verified: %w", broken)
 	}
-	policies, open, err := measure(c, within)
-	r.Policies, r.Oldest, r.Open = policies, open[:min(mostOpen, len(open))], len(open)
+	measured, open, err := measure(c, within)
+	r.KPIs, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
 	return r, broken, err
 }
 

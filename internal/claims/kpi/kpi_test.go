@@ -161,18 +161,6 @@ func TestWithoutDataNoKPIHasAVerdict(t *testing.T) {
 	}
 }
 
-func TestEveryTargetHasItsRow(t *testing.T) {
-	var rows []string
-	for _, k := range measure(t, noon.Add(time.Hour), many(1, "x", noon, again)).KPIs {
-		rows = append(rows, k.Name+" "+k.Source)
-	}
-	for _, target := range targets("tiss") {
-		if !slices.Contains(rows, target.KPI+" "+target.Source) {
-			t.Errorf("no row for %+v in %q", target, rows)
-		}
-	}
-}
-
 func TestSuccessCountsRetriedClaimsThatAreNotUnderWay(t *testing.T) {
 	open := many(9, "open", noon, again)
 	ends := [][]event{open, many(4, "ok", noon, again, accepted), many(1, "given-up", noon, again, givenUp), many(3, "at-once", noon, accepted), many(2, "never", noon, never)}

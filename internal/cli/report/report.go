@@ -13,10 +13,9 @@ import (
 
 // Report is what a manager reads about a time. Its JSON form is stable: names are added, never changed.
 type Report struct {
-	From      time.Time    `json:"from"`
-	To        time.Time    `json:"to"`
-	WrittenAt time.Time    `json:"writtenAt"`
-	Policies  []kpi.Result `json:"policies"`
+	KPIs
+
+	WrittenAt time.Time `json:"writtenAt"`
 	// Oldest are the claims that had been open longest at the end of the time, of so many.
 	Oldest []claims.Claim `json:"oldest"`
 	Open   int            `json:"open"`
