@@ -12,7 +12,6 @@ import (
 )
 
 var (
-	noEffect = check{text.Warning, "no-effect"}
 	// pattern is a word with marks of a pattern, a list or a quotation, or a blank at an end.
 	pattern = regexp.MustCompile(`[“”„‟‘’«»|\n\t]|[,;] |&\w+;|^/.*/\w*$|\.[*+?]|\\[a-zA-Z.]` +
 		`|\[[^\]]*-[^\]]*\]|\(\?|^[\s'"^*%]|[\s'"$*%]$`)
@@ -21,53 +20,48 @@ var (
 )
 
 // alone finds a rule that never matches by itself, and words of it that read otherwise than they are meant.
-func (l *linter) alone(r *retry.Rule) {
-	l.find(compiled(r.Condition).ExcludesItself(), noEffect,
+func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
+	m := compiled(r.Condition)
+	l.find(m.ExcludesItself(), "no-effect",
 		"make unless narrower, or leave it out",
 		"unless matches everything that the rule looks for: the rule never matches")
-	l.find(len(r.HTTP) > 0 && len(r.SMTP) > 0, noEffect,
-		"make it a rule for each",
-		"it asks for an HTTP status and an SMTP reply in one text, and hardly any has both")
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
 	}
 	for _, word := range words {
-		l.find(pattern.MatchString(word), check{text.Warning, "words"},
+		l.find(pattern.MatchString(word), "words",
 			"write each text out, as a word of the list, without blanks around it",
 			"%s in contains is looked for as it stands, with its quotes, blanks and signs", quoted(word))
 		documented := word == "503" || word == "504" // by RN-BIL-005
-		l.find(short.MatchString(word) && !documented, check{text.Warning, "words"},
+		l.find(short.MatchString(word) && !documented, "words",
 			"write more of the text, or ask for a code: http: [404]",
 			"%s in contains has less than four letters: it stands inside many other words and numbers",
 			quoted(word))
 	}
+	return m
 }
 
 // beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule
-// takes all such texts, or an inherited one does the same.
+// takes all such texts, and one that bears the name of an inherited one.
 func (l *linter) beside(i int) {
 	const advice = "move it before the other rule, narrow that one with unless, or leave it out here"
-	r, m := &l.p.Rules[i], l.compiled[i]
-	for j := range l.p.Rules {
-		other, earlier, inherited := &l.p.Rules[j], j < i, j >= len(l.e.Rules)
-		l.find(inherited && other.ID == r.ID, check{text.Warning, "same-id"},
-			"give it an id of its own",
-			"an inherited rule has this id too: records and metrics do not tell the two apart")
-		all, alike := m.Implies(l.compiled[j]), other.Class == r.Class && other.Team == r.Team
-		if l.find(earlier && all, noEffect, advice,
-			"the rule never decides: %s (%s) before it takes all such texts", other.ID, other.Class) ||
-			l.find(inherited && all && alike, check{text.Information, "no-effect"},
-				"leave it out, unless it is to come first",
-				"the inherited rule %s takes all its texts too", other.ID) {
+	r, inherited := &l.p.Rules[i], l.p.Rules[len(l.e.Rules):]
+	l.find(slices.ContainsFunc(inherited, func(other retry.Rule) bool { return other.ID == r.ID }),
+		"same-id",
+		"give it an id of its own",
+		"an inherited rule has this id too: records and metrics do not tell the two apart")
+	for j := range i {
+		earlier := &l.p.Rules[j]
+		if l.find(l.compiled[i].Implies(l.compiled[j]), "no-effect", advice,
+			"the rule never decides: %s (%s) before it takes all such texts", earlier.ID, earlier.Class) {
 			return
 		}
 		for _, word := range r.Contains {
 			alone := compiled(errtext.Condition{Contains: []string{word}})
-			taken := earlier && other.Class != r.Class && alone.Implies(l.compiled[j])
-			l.find(taken, noEffect, advice,
+			l.find(earlier.Class != r.Class && alone.Implies(l.compiled[j]), "no-effect", advice,
 				"%s is not for this rule: %s (%s) before it takes all such texts",
-				word, other.ID, other.Class)
+				word, earlier.ID, earlier.Class)
 		}
 	}
 }
@@ -83,21 +77,6 @@ var knownTexts string
 // known are error texts of insurers, hospital systems, programs and proxies: some for each rule of tiss, and
 // some that it does not know. All data in them is invented.
 var known = strings.Split(strings.TrimSpace(knownTexts), "\n")
-
-// doubts finds a rule of inDoubt that holds of many known texts.
-func (l *linter) doubts(r *retry.Rule) {
-	m, found := compiled(r.Condition), 0
-	for _, one := range known {
-		t := errtext.Read(one)
-		if _, holds := m.Match(t); holds {
-			found++
-		}
-		t.Free()
-	}
-	l.find(found > len(known)/8, check{text.Warning, "changes-class"},
-		"write more of the text",
-		"it holds of %d of %d known texts: each of them would have to be asked about", found, len(known))
-}
 
 // change is another class that texts get, by the rule that gives it.
 type change struct {
@@ -126,15 +105,14 @@ func (l *linter) changes() {
 		}
 	}
 	for c, of := range changed {
-		severity := text.Warning
 		if c.from == retry.Unknown && len(of) <= len(known)/10 {
-			severity = text.Information
+			continue
 		}
 		if l.rule = c.rule; c.rule == retry.RuleUnknown {
 			l.rule = "" // the policy's own unknown decides
 		}
 		by := text.Count(len(rules[c]), "rule") + " (" + text.Shorten(strings.Join(rules[c], ", "), 100) + ")"
-		l.find(true, check{severity, "changes-class"},
+		l.find(true, "changes-class",
 			"if that is not meant, write more of the text in contains, or narrow the rule with unless",
 			"%d of %d known texts change class, from %s by %s to %s, such as: %s",
 			len(of), len(texts), c.from, by, c.to, text.Shorten(of[0], 60))

@@ -56,7 +56,6 @@ func (s *Set) override(by Source) error {
 	if by.MaxRetries == 0 && by.Base == 0 && by.Max == 0 {
 		return nil
 	}
-	s.settings = by
 	tiss := s.entries["tiss"]
 	e := tiss.heir(SettingsOrigin, yaml.Node{})
 	e.Name, e.Description, e.Source, e.Extends = tiss.Name, tiss.Description, tiss.Source, tiss.Name

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,30 +67,4 @@ func TestAFileThatIsNotReadIsNamed(t *testing.T) {
 func TestNeededPolicyMustBeThere(t *testing.T) {
 	_, err := policy.Open(policy.Source{Needed: []string{"tiss", "hourly"}})
 	check.Fails(t, err, "RETRY_JOB_TYPES: there is no policy hourly")
-}
-
-func TestNumbersOfTheFileInPlaceOfTheSettingsAreFound(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "p.yaml")
-	for fields, found := range map[string]int{
-		"extends: tiss, maxRetries: 4":                               1,
-		"extends: tiss, max: 3h":                                     1,
-		"extends: tiss, min: 1m":                                     1,
-		"extends: smtp, ids: claim, jitter: 0.2":                     1,
-		"ids: any, jitter: 0.2, base: 10m, max: 2h, maxRetries: 3":   1, // its min is 1m
-		"extends: tiss, factor: 1.5":                                 0,
-		"extends: tiss, base: 10m, min: 10m, max: 2h, maxRetries: 3": 0,
-	} {
-		write(t, file, "policies:\n- {name: tiss, "+fields+"}\n")
-		set, err := policy.Open(policy.Source{File: file, MaxRetries: 3, Base: 10 * time.Minute, Max: 2 * time.Hour})
-		check.Must(t, err)
-		findings := set.LintAll(0)
-		findings = slices.DeleteFunc(findings, func(f text.Finding) bool { return f.Check != "settings" })
-		if len(findings) != found || found > 0 && findings[0].Line != 2 {
-			t.Errorf("%s: found %v", fields, findings)
-		}
-	}
-	write(t, file, "policies: [{name: tiss, extends: tiss, base: 10m}]")
-	set, err := policy.Open(policy.Source{File: file, MaxRetries: 3})
-	check.Must(t, err)
-	check.Same(t, 0, len(set.LintAll(0)), "findings about a number that no setting replaces")
 }

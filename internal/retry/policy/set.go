@@ -16,11 +16,7 @@ import (
 )
 
 // Set holds policies by name. It is read-only.
-type Set struct {
-	entries map[string]*Entry
-	// settings are the numbers that replaced those of tiss before the file was read.
-	settings Source
-}
+type Set struct{ entries map[string]*Entry }
 
 // Get returns the policy of a name.
 func (s *Set) Get(name string) (p *retry.Policy, known bool) {
