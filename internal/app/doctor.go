@@ -66,7 +66,7 @@ func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.
 	if err != nil {
 		return text.Findings{failed("policies", err, "")}
 	}
-	for _, f := range doubts(set) {
+	for _, f := range set.LintAll(0) {
 		all = append(all, warning("policies", f.OneLine(), f.Advice))
 	}
 	return append(all, ok("policies", "%s", cfg.JobTypes))

@@ -108,22 +108,12 @@ func (a *App) reload() {
 // doubtPolicies says in one line of the log what is doubtful in the policies.
 func (a *App) doubtPolicies() {
 	var found []string
-	for _, f := range doubts(a.policies.Load()) {
+	for _, f := range a.policies.Load().LintAll(0) {
 		found = append(found, f.OneLine())
 	}
 	if found != nil {
 		a.log.Warn("policies_doubtful", zap.Strings("findings", found))
 	}
-}
-
-// doubts are what lint finds in policies, but for what is often meant.
-func doubts(set *policy.Set) (found text.Findings) {
-	for _, f := range set.LintAll(0) {
-		if f.Severity != text.Information {
-			found = append(found, f)
-		}
-	}
-	return found
 }
 
 // LintModels returns the findings about models under the job types and policies of a worker.
