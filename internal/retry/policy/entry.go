@@ -11,7 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-//go:generate go run ./schema
+//go:generate go test . -run TestTheSchema -update
 
 // Entry is a policy as a file states it, with what it inherits from the policy that it extends, and with
 // defaults.

@@ -51,7 +51,7 @@ func TestEachCheckFiresInItsFile(t *testing.T) {
 		}
 		got.WriteString("\n")
 	}
-	checkGolden(t, "lint", got.String())
+	checkGolden(t, "testdata/lint.golden", got.String())
 }
 
 func TestLintFindsNothingInTheBuiltInPolicies(t *testing.T) {

@@ -17,9 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func checkGolden(t *testing.T, name, got string) {
+func checkGolden(t *testing.T, path, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
 	if *update {
 		check.Must(t, os.WriteFile(path, []byte(got), 0o600))
 	}
@@ -55,7 +54,7 @@ func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 		}
 		got.WriteString(err.Error() + "\n\n")
 	}
-	checkGolden(t, "faults", got.String())
+	checkGolden(t, "testdata/faults.golden", got.String())
 }
 
 // No file causes a panic, and each fault names the file. A valid file can be linted and written out.

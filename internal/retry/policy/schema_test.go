@@ -1,34 +1,25 @@
-// Command schema writes the JSON Schema of a policies file, by which editors complete and check it. The
-// worker does not use it.
-package main
+package policy_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-func main() {
-	text, err := generate()
-	if err == nil {
-		err = os.WriteFile("policies.schema.json", text, 0o644) //nolint:gosec // it is read by everybody
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "schema:", err)
-		os.Exit(1)
-	}
-}
-
-// generate returns the schema of the Go types that a file is read into.
-func generate() ([]byte, error) {
+// policies.schema.json is the JSON Schema of a policies file, by which editors complete and check it. It is made
+// of the Go types that a file is read into; the worker does not use it.
+func TestTheSchemaIsOfTheTypesThatAFileIsReadInto(t *testing.T) {
 	types := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[policy.Duration](): {
 			Type:    "string",
@@ -47,22 +38,15 @@ func generate() ([]byte, error) {
 		}
 	}
 	unless, err := jsonschema.ForType(reflect.StructOf(fields), &jsonschema.ForOptions{TypeSchemas: types})
-	if err != nil {
-		return nil, err
-	}
-	types[reflect.TypeFor[errtext.Condition]()] = &jsonschema.Schema{
-		Type:       "object",
-		Properties: unless.Properties,
-	}
+	check.Must(t, err)
+	types[reflect.TypeFor[errtext.Condition]()] = &jsonschema.Schema{Type: "object", Properties: unless.Properties}
 	entry, err := jsonschema.For[policy.Entry](&jsonschema.ForOptions{TypeSchemas: types})
-	if err != nil {
-		return nil, err
-	}
+	check.Must(t, err)
 	for _, rules := range []string{"rules", "inDoubt"} {
 		entry.Properties[rules].Items.Properties["unless"] = unless.CloneSchemas()
 	}
 	complete(entry)
-	return json.MarshalIndent(&jsonschema.Schema{
+	text, err := json.MarshalIndent(&jsonschema.Schema{
 		Schema:               "https://json-schema.org/draft/2020-12/schema",
 		ID:                   "https://hospital.example/analyze-retry/policies.schema.json",
 		Title:                "Retry policies",
@@ -72,13 +56,22 @@ func generate() ([]byte, error) {
 		AdditionalProperties: entry.AdditionalProperties,
 		Properties:           map[string]*jsonschema.Schema{"policies": {Type: "array", Items: entry}},
 	}, "", "  ")
+	check.Must(t, err)
+	checkGolden(t, "policies.schema.json", string(text))
 }
 
 // complete adds to an object what its Go type does not say.
 func complete(object *jsonschema.Schema) {
-	object.Required = slices.DeleteFunc(object.Required, func(name string) bool {
-		return slices.Contains(optional, name)
-	})
+	optional := []string{"jitter", "maxRetries", "jobOverrides"} // although JSON always has them
+	words := map[string][]any{
+		"precision":    {"minute", "second", "millisecond"},
+		"ids":          {"claim", "any"},
+		"unknown":      {"UNKNOWN", "TRANSIENT", "PERMANENT"},
+		"onEmptyError": {"reject", "unknown"},
+		"class":        {"TRANSIENT", "PERMANENT"},
+		"in":           {errtext.InAnswer},
+	}
+	object.Required = slices.DeleteFunc(object.Required, func(name string) bool { return slices.Contains(optional, name) })
 	for name, property := range object.Properties {
 		property.Enum = append(property.Enum, words[name]...)
 		if name == "team" {
@@ -92,15 +85,19 @@ func complete(object *jsonschema.Schema) {
 	}
 }
 
-// optional are fields that need not be stated although JSON always has them.
-var optional = []string{"jitter", "maxRetries", "jobOverrides"}
-
-// words are the values of fields that have a few.
-var words = map[string][]any{
-	"precision":    {"minute", "second", "millisecond"},
-	"ids":          {"claim", "any"},
-	"unknown":      {"UNKNOWN", "TRANSIENT", "PERMANENT"},
-	"onEmptyError": {"reject", "unknown"},
-	"class":        {"TRANSIENT", "PERMANENT"},
-	"in":           {errtext.InAnswer},
+func TestSchemaAcceptsBuiltInPoliciesAndRefusesUnknownFields(t *testing.T) {
+	content, err := os.ReadFile("policies.schema.json")
+	check.Must(t, err)
+	var s jsonschema.Schema
+	check.Must(t, json.Unmarshal(content, &s))
+	schema, err := s.Resolve(nil)
+	check.Must(t, err)
+	for _, file := range append(glob(t, "builtin/*.yaml"), "testdata/broken/unknown_fields.yaml") {
+		content, err := os.ReadFile(file)
+		check.Must(t, err)
+		var value any
+		check.Must(t, yaml.Unmarshal(content, &value))
+		valid := schema.Validate(value) == nil
+		check.Same(t, filepath.Dir(file) == "builtin", valid, "%s is valid", file)
+	}
 }
