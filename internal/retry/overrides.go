@@ -2,7 +2,6 @@ package retry
 
 import (
 	"cmp"
-	"errors"
 	"time"
 )
 
@@ -19,7 +18,7 @@ type Overrides struct {
 //
 // Min gives way to a shorter Base or Max. A Base beyond Max is cut to Max, by the queue's formula
 // min(retry_delay * 2^(attempts-1), max_retry_delay). A Max that is no whole unit of Precision is rounded
-// down to one. The error joins a [*SettingError] for each invalid value.
+// down to one. The error is [Faults].
 func (p *Policy) With(o Overrides) (*Policy, error) {
 	if o == (Overrides{}) {
 		return p, nil
@@ -33,8 +32,8 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 	q.Base = min(cmp.Or(base, p.Base), q.Max)
 	q.Min = max(min(p.Min, q.Max, cmp.Or(base, p.Min).Truncate(p.Precision)), p.Precision)
 	q.Deadline = cmp.Or(time.Duration(o.Deadline), p.Deadline)
-	if err := errors.Join(q.faults()...); err != nil {
-		return nil, err
+	if wrong := q.faults(); wrong != nil {
+		return nil, wrong
 	}
 	q.overrides = o
 	q.version = hash(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline)

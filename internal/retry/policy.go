@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -80,8 +80,8 @@ var (
 	validRuleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 )
 
-// SettingError is one fault of a policy.
-type SettingError struct {
+// Fault is one thing that is wrong with a policy.
+type Fault struct {
 	// Setting is the field by its name in a policies file: base, jitter, contains, ...
 	Setting string
 	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
@@ -90,10 +90,19 @@ type SettingError struct {
 	Problem text.Message
 }
 
-// Error names the setting and the problem.
-func (e *SettingError) Error() string { return e.Setting + " " + e.Problem.String() }
+// Faults are all that is wrong with a policy; nil for nothing.
+type Faults []Fault
 
-// New checks the settings and returns their policy. Its error joins a [*SettingError] for each fault.
+// Error names each setting and its problem.
+func (all Faults) Error() string {
+	var b strings.Builder
+	for _, f := range all {
+		fmt.Fprintln(&b, f.Setting, f.Problem)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// New checks the settings and returns their policy. Its error is [Faults].
 func New(s Settings) (*Policy, error) { return (&Policy{}).Extend(s) }
 
 // Extend returns a policy of the settings with p's rules behind theirs. It shares p's compiled rules. The
@@ -102,8 +111,8 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	wrong := s.faults()
 	rules := wrong.compile(s.Rules, Transient, Permanent)
 	inDoubt := wrong.compile(s.InDoubt, "")
-	if err := errors.Join(wrong...); err != nil {
-		return nil, err
+	if wrong != nil {
+		return nil, wrong
 	}
 	s.Rules, s.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
 	made := &Policy{Settings: s}
@@ -112,18 +121,15 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	return made, nil
 }
 
-// faults are what is wrong with a policy.
-type faults []error
-
 // add adds a fault if it is one.
-func (f *faults) add(wrong bool, rule, setting string, problem text.Message) {
+func (f *Faults) add(wrong bool, rule, setting string, problem text.Message) {
 	if wrong {
-		*f = append(*f, &SettingError{Setting: setting, Rule: rule, Problem: problem})
+		*f = append(*f, Fault{Setting: setting, Rule: rule, Problem: problem})
 	}
 }
 
 // compile compiles rules, each of which must have one of the classes.
-func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRule) {
+func (f *Faults) compile(rules []Rule, classes ...Class) (compiled []compiledRule) {
 	seen := map[string]bool{}
 	for i := range rules {
 		r := &rules[i]
@@ -147,7 +153,7 @@ func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRul
 }
 
 // faults returns what is wrong with the policy but for its rules.
-func (s *Settings) faults() (f faults) {
+func (s *Settings) faults() (f Faults) {
 	f.add(!validName.MatchString(s.Name), "", "name",
 		text.Messagef("is %q but must be lower-case letters, digits and -, a letter first, at most 63",
 			s.Name))

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"go.uber.org/zap"
 
@@ -136,27 +135,5 @@ func TestARedriveWithAnotherReasonIsAnotherOne(t *testing.T) {
 	}
 	if len(c.outcomes) != 3 || c.repeated != 0 {
 		t.Errorf("recorded %d re-drives with %d repeats, want 3 without any", len(c.outcomes), c.repeated)
-	}
-}
-
-// A record is kept for as long as its answer is open, and a job can be megabytes of a patient's data.
-func TestARecordKeepsNoPartOfTheJobsOwnText(t *testing.T) {
-	for _, variables := range []string{
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
-		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","decidedBy":"maria","redriveId":"` + redriveID + `"}`,
-	} {
-		m := newMemory()
-		if strings.Contains(variables, "outcome") {
-			outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
-		} else {
-			handlerOn(m).Handle(t.Context(), []job.Job{newJob(variables)})
-		}
-		begin := uintptr(unsafe.Pointer(unsafe.StringData(variables)))
-		record := m.only(t)
-		for _, text := range []string{record.ClaimID, record.Message, record.Variables, record.Detail} {
-			if at := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && begin <= at && at < begin+uintptr(len(variables)) {
-				t.Errorf("%q is a part of %s", text, variables)
-			}
-		}
 	}
 }

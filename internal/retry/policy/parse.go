@@ -74,12 +74,9 @@ func (r *reader) read(node yaml.Node) {
 func (r *reader) make(e *Entry) {
 	settings := e.settings(func(setting, problem string) { r.fault(e, "", setting, problem) })
 	p, err := cmp.Or(e.parent.policy, defaults.policy).Extend(settings)
-	if joined, are := err.(interface{ Unwrap() []error }); are {
-		for _, one := range joined.Unwrap() {
-			if f, is := errors.AsType[*retry.SettingError](one); is {
-				r.fault(e, f.Rule, f.Setting, f.Problem.String())
-			}
-		}
+	faults, _ := errors.AsType[retry.Faults](err)
+	for _, f := range faults {
+		r.fault(e, f.Rule, f.Setting, f.Problem.String())
 	}
 	e.policy = p
 }

@@ -63,21 +63,19 @@ func (d *Decision) Describe(variable string) string { return d.variables.shown(v
 // request reads the variables as the policy asks for them.
 func (d *Decision) request(j *job.Job) {
 	r, p, q := d.variables, d.Policy, &d.Request
-	isID, rule := isClaimID, ruleClaimID
+	form, rule := claimID, ruleClaimID
 	if p.IDs == retry.AnyIDs {
-		isID, rule = isAnyID, ruleAnyID
+		form, rule = anyID, ruleAnyID
 	}
 	q.ProcessInstanceKey = j.ProcessInstanceKey
-	q.ClaimID = required(r, contract.ClaimID, rule, sound(isID))
-	switch {
-	case p.AcceptEmptyError:
-		anything := func(string) bool { return true }
-		q.SubmissionError = optional(r, contract.SubmissionError, ruleSubmissionError, sound(anything))
-	case r.absent(contract.SubmissionError):
-		r.fault(contract.SubmissionError, ruleMissingError)
-	default:
-		seen := func(s string) bool { return !blank(s) }
-		q.SubmissionError = required(r, contract.SubmissionError, ruleSubmissionError, sound(seen))
+	q.ClaimID = required(r, contract.ClaimID, rule, isID(form))
+	if missing := r.absent(contract.SubmissionError); !missing || !p.AcceptEmptyError {
+		rule := ruleSubmissionError
+		if missing {
+			rule = ruleMissingError
+		}
+		seen := func(s string) bool { return p.AcceptEmptyError || !blank(s) }
+		q.SubmissionError = required(r, contract.SubmissionError, rule, sound(seen))
 	}
 	count, _ := r.whole(contract.RetryCount, ruleRetryCount, 0, math.MaxInt32)
 	q.RetryCount = int(count)

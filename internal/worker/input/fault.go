@@ -1,9 +1,7 @@
 package input
 
 import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"regexp"
 
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -14,8 +12,6 @@ type Fault struct {
 	Name string
 	// Header reports whether it is a task header, which no operator can correct in a running instance.
 	Header bool
-	// Meant is the header that was meant, where the name itself is at fault; empty otherwise.
-	Meant string
 	// Value describes what it holds without repeating personal data.
 	Value text.Message
 	// Rule is what it must be.
@@ -72,31 +68,19 @@ var (
 	ruleRedriveWait   = text.Messagef("a duration such as PT30S or PT40M")
 )
 
-// maxID bounds a claim id in bytes, because it stands in logs, audit records and messages.
-const maxID = 128
-
-// isClaimID reports whether an id is ^CLM-.*-\d+$ without what no claim number contains and would do harm in
-// a log or a report: control characters, invisible direction marks, breaks of lines, and bytes that are not
-// UTF-8.
-func isClaimID(id string) bool {
-	name, isClaim := strings.CutPrefix(id, "CLM-")
-	last := strings.LastIndexByte(name, '-')
-	harms := func(r rune) bool {
-		return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
-	}
-	return isClaim && last >= 0 && last+1 < len(name) && len(id) <= maxID &&
-		strings.Trim(name[last+1:], digits) == "" && !strings.ContainsFunc(name, harms)
-}
-
-// isAnyID reports whether a text can be the id of what is retried under any policy: a claim id, or one word
-// that can do no harm in a log or a report and is no e-mail address.
-func isAnyID(id string) bool {
-	const signs = "._:/-"
-	isWord := id != "" && !strings.ContainsAny(id[:1], signs) && strings.Trim(id, digits+letters+signs) == ""
-	return isWord && len(id) <= maxID || isClaimID(id)
-}
-
-const (
-	digits  = "0123456789"
-	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+// claimID is the form of claim ids: ^CLM-.*-\d+$ without what no claim number contains and would do harm in a
+// log or a report: control characters, invisible direction marks, breaks of lines, and bytes that are not
+// UTF-8. anyID is that of the id of what is retried under any policy: a claim id, or one word that can do no
+// harm there and is no e-mail address.
+var (
+	claimID = regexp.MustCompile(`^` + claimForm + `$`)
+	anyID   = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9._:/-]*|` + claimForm + `)$`)
 )
+
+const claimForm = `CLM-[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\x{FFFD}]*-[0-9]+`
+
+// isID returns whether a text is an id of a form. It is bounded, in bytes, because it stands in logs, audit
+// records and messages.
+func isID(form *regexp.Regexp) func(string) (string, bool) {
+	return sound(func(id string) bool { return len(id) <= 128 && form.MatchString(id) })
+}

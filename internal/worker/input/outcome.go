@@ -53,7 +53,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	}
 	o := Outcome{
 		Identity: r.identity(contract.OutcomeVariables()),
-		ClaimID:  required(r, contract.ClaimID, ruleAnyID, sound(isAnyID)),
+		ClaimID:  required(r, contract.ClaimID, ruleAnyID, isID(anyID)),
 		Kind: required(r, contract.Outcome, ruleOutcome, func(s string) (audit.Kind, bool) {
 			kind, known := outcomeKinds[s]
 			return kind, known
@@ -74,7 +74,7 @@ func ReadOutcome(j *job.Job) Outcome {
 		o.readOrder(r)
 	case o.Kind == audit.KindDecisionRefused:
 		o.readReason(r)
-		o.DecisionProblem = typed(r, contract.DecisionProblem, contract.MaxDecisionProblem, redact.Text)
+		o.DecisionProblem = typed(redact.Text(r.values[contract.DecisionProblem].Str), contract.MaxDecisionProblem)
 	case o.Kind != audit.KindSubmitted: // what is left of an earlier order is no reason of the insurer's
 		o.RedriveID = id
 		o.readReason(r)
@@ -86,7 +86,7 @@ func ReadOutcome(j *job.Job) Outcome {
 // readOrder reads what a person said who ordered a re-drive, which needs a justification.
 func (o *Outcome) readOrder(r *reader) {
 	o.Justification = required(r, contract.Justification, ruleJustification, func(s string) (string, bool) {
-		said := strings.Clone(redact.Text(s))
+		said := redact.Text(s)
 		return said, !blank(said) && utf8.RuneCountInString(s) <= contract.MaxJustification
 	})
 	o.DecidedBy = optional(r, contract.DecidedBy, ruleDecidedBy, sound(func(s string) bool {
@@ -98,12 +98,12 @@ func (o *Outcome) readOrder(r *reader) {
 // variables of these names for something else, or a text as long as a form takes: none of that may hold a
 // claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
-	o.Justification = typed(r, contract.Justification, contract.MaxJustification, redact.Text)
-	o.DecidedBy = typed(r, contract.DecidedBy, contract.MaxDecidedBy, strings.Clone)
+	o.Justification = typed(redact.Text(r.values[contract.Justification].Str), contract.MaxJustification)
+	o.DecidedBy = typed(r.values[contract.DecidedBy].Str, contract.MaxDecidedBy)
 }
 
-// typed reads a text that somebody typed, of at most so many characters.
-func typed(r *reader, name string, most int, kept func(string) string) string {
-	runes := []rune(strings.TrimSpace(kept(r.values[name].Str)))
+// typed returns a text that somebody typed, cut to so many characters.
+func typed(text string, most int) string {
+	runes := []rune(strings.TrimSpace(text))
 	return string(runes[:min(len(runes), most)])
 }

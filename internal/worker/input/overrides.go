@@ -26,7 +26,6 @@ func (r *reader) misspelt() {
 		for _, ours := range contract.Headers() {
 			if strings.EqualFold(name, ours) || len(ours) > oneWord && text.OneSlip(name, ours) {
 				r.fault(name, text.Messagef("named %s", ours))
-				r.faults[len(r.faults)-1].Meant = ours
 			}
 		}
 	}
@@ -70,12 +69,8 @@ func chosen(headers, variables *reader, known *policy.Set, fallback string) *ret
 	if err == nil {
 		return overridden
 	}
-	joined, _ := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err)
-	for _, one := range joined.Unwrap() {
-		wrong, _ := errors.AsType[*retry.SettingError](one)
+	faults, _ := errors.AsType[retry.Faults](err)
+	for _, wrong := range faults {
 		rule := text.Messagef("one that policy %s can have: %s %s", p.Name, wrong.Setting, wrong.Problem)
 		if variable, is := from[wrong.Setting]; is {
 			variables.fault(variable, rule)

@@ -81,9 +81,9 @@ func optional[T any](r *reader, name string, rule text.Message, parse func(strin
 	return required(r, name, rule, parse)
 }
 
-// sound reads a text of which something holds. What is kept of a job keeps no other part of its text.
+// sound reads a text of which something holds.
 func sound(holds func(string) bool) func(string) (string, bool) {
-	return func(s string) (string, bool) { return strings.Clone(s), holds(s) }
+	return func(s string) (string, bool) { return s, holds(s) }
 }
 
 // maxNumber is how long a number may be, in bytes; the longest that other systems write is shorter.

@@ -88,12 +88,14 @@ func TestTheFormOfAnID(t *testing.T) {
 		"CLM-" + strings.Repeat("0", 123) + "-1": false,
 		"":                                       false,
 	} {
-		check.Same(t, claim, isClaimID(id), "a claim id: %q", id)
+		_, is := isID(claimID)(id)
+		check.Same(t, claim, is, "a claim id: %q", id)
 	}
 	for id, any := range map[string]bool{ // one word
 		"job_123": true, "123e4567-e89b-12d3-a456-426614174000": true, "mail:2025/01.7": true, "CLM-ÇÃO-7": true,
 		"": false, "-1": false, "a b": false, "a@b.c": false, "é": false, "a\n": false, "_a": false,
 	} {
-		check.Same(t, any, isAnyID(id), "an id: %q", id)
+		_, is := isID(anyID)(id)
+		check.Same(t, any, is, "an id: %q", id)
 	}
 }
