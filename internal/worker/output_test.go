@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -14,11 +13,11 @@ import (
 )
 
 // backoffJob answers one job of RN-BIL-004.
-func backoffJob(t *testing.T, m *memory, log *zap.Logger, variables string) job.Answer {
+func backoffJob(t *testing.T, m *memory, j job.Job) job.Answer {
 	t.Helper()
-	o := optionsOn(m, &counts{}, atNow, log)
+	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
 	o.JobType = contract.BackoffJobType
-	return worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(variables)})[0]
+	return worker.NewHandler(o).Handle(t.Context(), []job.Job{j})[0]
 }
 
 func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
@@ -31,7 +30,7 @@ func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
 		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`: {"PERMANENT_ERROR", `{
 			"shouldRetry": false, "nextRetryTime": null, "retryCount": 0, "retryReason": "Permanent error DUPLICATE_CLAIM, no retry", "backoffMinutes": 0}`},
 	} {
-		a := backoffJob(t, newMemory(), zap.NewNop(), variables)
+		a := backoffJob(t, newMemory(), newJob(variables))
 		checkVariables(t, a, want.variables)
 		if a.Code != want.code || (a.Kind == job.KindThrowError) != (want.code != "") {
 			t.Errorf("%s: answered %s %q, want %q", variables, a.Kind, a.Code, want.code)
@@ -49,32 +48,5 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables), &variables))
 	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
 		t.Errorf("got  %s\nwant ... %s", text, want)
-	}
-}
-
-// What RN-BIL-004 does not answer is kept, by the names of RN-BIL-005.
-func TestRecordHoldsTheSameForBothJobTypes(t *testing.T) {
-	for _, variables := range []string{
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":1}`,
-		`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`,
-		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM","lastSubmissionTime":"2025-01-12T07:39:30"}`,
-		`{"claimId":"x"}`,
-	} {
-		older, newer := newMemory(), newMemory()
-		backoffJob(t, older, zap.NewNop(), variables)
-		handlerOn(newer).Handle(t.Context(), []job.Job{newJob(variables)})
-		got, want := older.facts(t), newer.facts(t)
-		if got.ShouldRetry { // its own words
-			want.RetryReason = "Retry 2 of 5"
-		}
-		check.Same(t, want, got, "%s by the older job type", variables)
-	}
-}
-
-func TestBackoffJobIsLoggedByItsOwnName(t *testing.T) {
-	core, logs := observer.New(zap.DebugLevel)
-	backoffJob(t, newMemory(), zap.New(core), `{"claimId":"CLM-001-1","submissionError":"TIMEOUT"}`)
-	if logs.Len() != 1 || logs.All()[0].Message != "submission_retry_scheduled" {
-		t.Errorf("logged %+v, want one submission_retry_scheduled", logs.All())
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
-	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // asked is a job that a task with headers asks, with more variables than claim and error.
@@ -87,14 +86,12 @@ func isRefused(t *testing.T, a job.Answer, faults ...string) {
 }
 
 // A value that is nil in want is absent from the decision.
-func TestTaskHeaderOverridesOneNumber(t *testing.T) {
+func TestTaskHeadersOverrideNumbers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		asked
 		want want
 	}{
 		"headers much like ours": {asked{headers: othersHeaders}, want{"policy": "tiss", "maxRetries": 5.0, "overrides": nil}},
-		"maxRetries":             {asked{headers: `{"maxRetries":"7"}`}, want{"maxRetries": 7.0, "retriesLeft": 6.0, "overrides": map[string]any{"maxRetries": 7.0}}},
-		"max":                    {asked{headers: `{"max":"7m"}`, more: `,"retryCount":4`}, want{"delayBeforeJitter": "PT7M", "overrides": map[string]any{"max": "PT7M"}}},
 		"all at once": {
 			asked{headers: `{"retryPolicy":"smtp","maxRetries":"2","base":"500ms","max":"2s","deadline":"PT30S","team":"admin"}`},
 			want{
@@ -105,7 +102,6 @@ func TestTaskHeaderOverridesOneNumber(t *testing.T) {
 		"retryUntil, in São Paulo, pulls the last try forward": {asked{more: `,"retryCount":3,"retryUntil":"2025-01-12T07:50:30"`}, want{
 			"nextRetryTime": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0, "deadline": "2025-01-12T10:50:30Z", "bounds": []any{"DEADLINE"},
 		}},
-		"retryUntil before any try": {asked{more: `,"retryUntil":"2025-01-12T10:44:00Z"`}, want{"shouldRetry": false, "reason": "DEADLINE"}},
 	} {
 		t.Run(name, func(t *testing.T) { tt.want.check(t, byTISS(t, tt.job())) })
 	}
@@ -186,10 +182,7 @@ func TestDecisionSaysWithWhomAStoppedClaimIs(t *testing.T) {
 		{billing + "," + registration, `"submissionError":"DUPLICATE_CLAIM"`, "registration"},
 		{billing + "," + registration, `"submissionError":"TIMEOUT"`, ""},            // it goes on
 		{billing + "," + registration, `"submissionError":"HTTP 401"`, "operations"}, // the rule has a team
-		{billing + "," + registration, `"submissionError":"HTTP 401","retryCount":5`, "billing"},
 		{registration + `,"retryPolicy":"own"`, `"submissionError":"HTTP 401"`, "network"},
-		{registration + `,"retryPolicy":"own"`, `"submissionError":"DUPLICATE_CLAIM"`, "registration"},
-		{"", `"submissionError":"HTTP 401"`, "operations"},
 		{`"onPermanent":"` + longest + `"`, `"submissionError":"DUPLICATE_CLAIM"`, longest},
 	} {
 		m := newMemory()
@@ -204,22 +197,10 @@ func TestDecisionSaysWithWhomAStoppedClaimIs(t *testing.T) {
 // Such a model is not told whose work it is (RN-BIL-004 section 3.2), so the trail has whom the model names.
 func TestModelOfTheOlderRuleLeavesAPermanentErrorWithWhomItNames(t *testing.T) {
 	m := newMemory()
-	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
-	o.JobType = contract.BackoffJobType
 	j := newJob(`{"claimId":"CLM-001-1","submissionError":"HTTP 401"}`)
 	j.Headers = `{"onPermanent":"registration"}`
-	worker.NewHandler(o).Handle(t.Context(), []job.Job{j})
+	backoffJob(t, m, j)
 	check.Same(t, "registration", m.only(t).HeldBy, "the record")
-}
-
-func TestRetryAfterIsAHintHoweverItIsWritten(t *testing.T) {
-	after, until := map[string]any{"source": "VARIABLE", "after": "PT20M"}, map[string]any{"source": "VARIABLE", "until": "2025-01-12T11:00:00Z"}
-	for value, hint := range map[string]map[string]any{
-		`1200`: after, `"PT20M"`: after, `"Sun, 12 Jan 2025 11:00:00 GMT"`: until,
-	} {
-		want{"reason": "HINT", "hint": hint, "backoffMinutes": 24.0, "nextRetryTime": "2025-01-12T11:04:00Z"}. // never earlier, up to a fifth later
-															check(t, byTISS(t, asked{more: `,"retryAfter":` + value}.job()))
-	}
 }
 
 func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {

@@ -95,13 +95,6 @@ func handlerOn(m *memory) *worker.Handler {
 	return worker.NewHandler(optionsOn(m, &counts{}, atNow, zap.NewNop()))
 }
 
-// outcome handles one outcome job and returns what was recorded of it.
-func (m *memory) outcome(t *testing.T, variables string) contract.Facts {
-	t.Helper()
-	outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(variables)})
-	return m.facts(t)
-}
-
 const timeout = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`
 
 // said is what the broker gets of an answer.
@@ -130,19 +123,6 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 		if c.decided != 3 || c.rejected != 1 || c.repeated != 4 {
 			t.Errorf("%s: counted %d decisions, %d rejections and %d repeats, want 3, 1 and 4", jobType, c.decided, c.rejected, c.repeated)
 		}
-	}
-}
-
-// A broker whose data was wiped begins its keys again.
-func TestAJobKeyOfAnotherInstanceIsDecidedAnew(t *testing.T) {
-	c, m := &counts{}, newMemory()
-	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
-	h.Handle(t.Context(), []job.Job{newJob(timeout)})
-	other := newJob(timeout)
-	other.ProcessInstanceKey++
-	h.Handle(t.Context(), []job.Job{other})
-	if c.decided != 2 || c.repeated != 0 {
-		t.Errorf("%d decisions, %d repeats, want 2 and 0", c.decided, c.repeated)
 	}
 }
 

@@ -8,14 +8,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/oddinputs"
 )
 
 // Every object is taken apart as encoding/json does it, but for what no broker sends: half a surrogate pair.
 func FuzzVariables(f *testing.F) {
-	for _, in := range oddinputs.All() {
-		if len(in.Variables) < 4096 { // the fuzzer makes its own long inputs
-			f.Add(in.Variables)
+	for variables := range odd(f) {
+		if len(variables) < 4096 { // the fuzzer makes its own long inputs
+			f.Add(variables)
 		}
 	}
 	for _, text := range []string{
