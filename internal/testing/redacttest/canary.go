@@ -4,16 +4,21 @@
 package redacttest
 
 import (
+	_ "embed" // the pieces
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"net/url"
 	"strings"
+	"time"
+	"unicode"
 )
 
 // Kind is a sort of personal data.
 type Kind string
 
-// The kinds that canaries carry.
+// The kinds that canaries carry, which pieces.json spells.
 const (
 	CPF   Kind = "CPF"
 	CNS   Kind = "CNS"
@@ -61,189 +66,139 @@ func Take(seed uint64, n int) []Canary {
 	return canaries
 }
 
+//go:embed pieces.json
+var piecesJSON []byte
+
+// pieces are what the texts are made of, by kind and part: the field that stands before a secret, and the form of the
+// secret itself. A # is a digit; the form of a birth date is a layout of package time.
+var pieces = func() (all map[Kind]map[string][]string) {
+	if err := json.Unmarshal(piecesJSON, &all); err != nil {
+		panic(err)
+	}
+	return all
+}()
+
 type maker struct{ *rand.Rand }
 
-func one[T any](m maker, of ...T) T { return of[m.IntN(len(of))] }
+// one returns one of the pieces of a part.
+func (m maker) one(of Kind, part string) string {
+	all := pieces[of][part]
+	return all[m.IntN(len(all))]
+}
 
 // canary joins one to three secrets with the words they are usually found among.
 func (m maker) canary() Canary {
 	var c Canary
-	parts := []string{one(m, "INVALID_PATIENT_DATA -", "TIMEOUT:", "Erro ao enviar guia 12345:", "HTTP 422 Unprocessable Entity", "glosa 1011;",
-		"AUTHORIZATION_DENIED", "java.text.IllegalStateException:", `{"code":"E42","detail":1,`, "<erro><codigo>5016</codigo>", "")}
+	parts := []string{m.one("text", "before")}
 	for range 1 + m.IntN(3) {
-		text, secret := m.piece()
+		text, secret := m.piece([]Kind{CPF, CNS, CNPJ, Card, Phone, Email, Birth, Name}[m.IntN(8)])
 		parts = append(parts, text)
 		c.Secrets = append(c.Secrets, secret)
 	}
-	parts = append(parts, one(m, "não encontrado", "invalid", "TIMEOUT", "NAO LOCALIZADO", "", "}", "</erro>", "(tentativa 3)"))
-	c.Text = m.disguise(strings.Join(parts, one(m, " ", ", ", "; ", " | ", "\n")))
+	parts = append(parts, m.one("text", "after"))
+	c.Text = m.disguise(strings.Join(parts, m.one("text", "between")))
 	return c
 }
 
 // piece is one secret in a spelling of its kind.
-func (m maker) piece() (string, Secret) {
-	switch m.IntN(8) {
-	case 0:
-		d := m.digits(11)
-		return one(m, "CPF ", "cpf=", `"cpf":"`, "", "<cpf>", "documento ", "do beneficiário ", "CPF") + m.spellCPF(d), Secret{CPF, d}
-	case 1:
-		d := m.digits(15)
-		return one(m, "CNS ", "cns:", `"numeroCNS": "`, "", "cartão nacional de saúde ", "<ans:numeroCNS>") +
-			one(m, d, group(d, "    ", 3, 4, 4, 4), group(d, "....", 3, 4, 4, 4), group(d, "----", 3, 4, 4, 4), group(d, "    ", 5, 5, 5)), Secret{CNS, d}
-	case 2:
-		d := m.digits(14)
-		return one(m, "CNPJ ", "cnpj=", "", "prestador ") + one(m, d, group(d, "../-", 2, 3, 3, 4, 2), group(d, "    ", 2, 3, 3, 4, 2)), Secret{CNPJ, d}
-	case 3:
-		return m.phone()
-	case 4:
-		d := m.digits(one(m, 15, 16))
-		spelled := one(m, d, group(d, "    ", 4, 4, 4, 4, 4), group(d, "----", 4, 4, 4, 4, 4))
-		if len(d) == 15 {
-			spelled = one(m, d, group(d, "  ", 4, 6, 5))
+func (m maker) piece(of Kind) (string, Secret) {
+	form := m.one(of, "form")
+	switch of {
+	case Name:
+		name := m.name()
+		return strings.NewReplacer(
+			"{field}", m.one(Name, "field"), "{tag}", m.one(Name, "tag"), "{number}", m.digits("#######"[m.IntN(6):]),
+			"{name}", name, "{small}", strings.ToLower(name), "{big}", strings.ToUpper(name), "{plus}", strings.ReplaceAll(name, " ", "+"),
+		).Replace(form), Secret{Name, Fold(name)}
+	case Email:
+		user := Fold(m.one(Name, "given")) + m.one(Email, "joint") + m.syllables() + m.digits("##"[m.IntN(3):])
+		address := strings.Replace(form, "{user}", user, 1)
+		spelled := strings.Replace(address, "@", m.one(Email, "at"), 1)
+		if m.IntN(5) == 0 {
+			spelled = strings.ToUpper(address)
 		}
-		return one(m, "cartão ", "card ", "", "pan=") + spelled, Secret{Card, d}
-	case 5:
-		return m.birth()
-	case 6:
-		return m.email()
-	default:
-		return m.name()
+		return m.one(Email, "field") + spelled, Secret{Email, address}
+	case Birth:
+		day := time.Date(1926, 1, 1+m.IntN(90*365), 0, 0, 0, 0, time.UTC)
+		return m.one(Birth, "field") + day.Format(form), Secret{Birth, day.Format("20060102")}
+	case CPF, CNS, CNPJ, Card, Phone:
 	}
+	digits := m.digits(strings.Repeat("#", strings.Count(form, "#")))
+	spelled := form
+	for i := range len(digits) {
+		spelled = strings.Replace(spelled, "#", digits[i:i+1], 1)
+	}
+	return m.one(of, "field") + spelled, Secret{of, digits}
 }
 
-func (m maker) spellCPF(d string) string {
-	return one(m, d, group(d, "..-", 3, 3, 3, 2), group(d, "   ", 3, 3, 3, 2), group(d, ". .-", 3, 3, 3, 2), group(d, "-", 9, 2),
-		group(d, "///", 3, 3, 3, 2), group(d, "..--", 3, 3, 3, 2), group(d, "          ", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
-		d[:3]+". "+d[3:6]+". "+d[6:9]+" - "+d[9:], d[:9]+" "+d[9:], d[:3]+"."+d[3:], group(d, ",,-", 3, 3, 3, 2))
-}
-
-func (m maker) digits(n int) string {
-	var b strings.Builder
-	for range n {
-		b.WriteByte("0123456789"[m.IntN(10)])
-	}
-	return b.String()
-}
-
-// group writes digits in groups with one of the separators after each.
-func group(d, separators string, sizes ...int) string {
-	var b strings.Builder
-	for i, n := range sizes {
-		n = min(n, len(d))
-		b.WriteString(d[:n])
-		d = d[n:]
-		if d == "" {
-			break
-		}
-		b.WriteByte(separators[min(i, len(separators)-1)])
-	}
-	return b.String()
-}
-
-func (m maker) phone() (string, Secret) {
-	area := one(m, "11", "21", "31", "47", "51", "61", "71", "85", "92", "19")
-	local := "9" + m.digits(8)
-	bare := area + local
-	if m.IntN(3) == 0 {
-		local = one(m, "2", "3", "4") + m.digits(7)
-		bare = area + local
-		cut := local[:4] + "-" + local[4:]
-		return one(m, "tel ", "fone: ", "", "contato ") + one(m, "("+area+") "+cut, "+55 "+area+" "+cut, "+55"+bare, "("+area+")"+cut, area+" "+cut),
-			Secret{Phone, bare}
-	}
-	cut := local[:5] + "-" + local[5:]
-	if m.IntN(3) == 0 {
-		return one(m, "tel ", "Telefone: ", "celular=", `"telefone":"`, "WhatsApp ", "<telefone>", "fone do paciente ", "nrTelefone: ", "tel. ") +
-			one(m, bare, "0"+bare, area+" "+local, local, cut), Secret{Phone, bare}
-	}
-	return one(m, "ligar ", "", "tel ", "cel: ") + one(m, "("+area+") "+cut, "("+area+")"+local, "+55 ("+area+") "+cut, "+55"+bare, area+" "+cut,
-		"55"+bare, "+55 "+area+" "+local, area+"-"+cut, "("+area+") 9 "+local[1:5]+"-"+local[5:], "(0xx"+area+") "+cut, "(0"+area+") "+cut), Secret{Phone, bare}
-}
-
-func (m maker) birth() (string, Secret) {
-	y, mo, d := 1926+m.IntN(90), 1+m.IntN(12), 1+m.IntN(28)
-	field := one(m, "nascimento ", "Data de nascimento: ", "data de nasc. ", "dt_nasc=", "DN ", "DN: ", "D.N. ", "D. N.: ", "nasc. ", `"dataNascimento":"`, "<dtNascimento>",
-		"nascido em ", "DT_NASCIMENTO|", "Nascimento do paciente: ", "nascida em ", "DATA NASC: ", "birthDate=")
-	return field + one(m, fmt.Sprintf("%02d/%02d/%d", d, mo, y), fmt.Sprintf("%02d-%02d-%d", d, mo, y),
-			fmt.Sprintf("%02d.%02d.%d", d, mo, y), fmt.Sprintf("%d-%02d-%02d", y, mo, d), fmt.Sprintf("%d-%02d-%02dT00:00:00-03:00", y, mo, d),
-			fmt.Sprintf("%d%02d%02d", y, mo, d), fmt.Sprintf("%02d%02d%d", d, mo, y)),
-		Secret{Birth, fmt.Sprintf("%d%02d%02d", y, mo, d)}
-}
-
-func (m maker) email() (string, Secret) {
-	local := Fold(one(m, givenNames...)) + one(m, ".", "_", "", "-", "+") + m.syllables(3) + one(m, "", m.digits(2))
-	address := local + "@" + one(m, "gmail.com", "hotmail.com", "uol.com.br", "hospital-sao-jose.org.br", "example.com")
-	spelled := address
-	switch m.IntN(5) {
-	case 0:
-		spelled = strings.Replace(address, "@", "%40", 1)
-	case 1:
-		spelled = strings.Replace(address, "@", "&#64;", 1)
-	case 2:
-		spelled = strings.ToUpper(address)
-	}
-	if m.IntN(6) == 0 {
-		first, rest, _ := strings.Cut(address, "@")
-		spelled = `"` + first[:2] + " " + first[2:] + `"@` + rest
-		return one(m, "e-mail ", "de ", "") + spelled, Secret{Email, first[2:] + "@" + rest}
-	}
-	return one(m, "e-mail ", "email=", "", "mailto:", `"email":"`, "para <", "contato: ") + spelled, Secret{Email, address}
-}
-
-var givenNames = []string{
-	"Maria", "Raquel", "Marcos", "Antônia", "Conceição", "Cecília", "Mário", "Érica", "Ângela", "Valdirene",
-	"Gildásio", "Zuleide", "Aparecida", "Cândido", "Otávio", "Lourdes", "Wanderléia",
+// digits puts a digit in the place of each #.
+func (m maker) digits(form string) string {
+	return each(form, func(r rune) bool { return r == '#' }, func(rune) string { return string('0' + rune(m.IntN(10))) })
 }
 
 // name makes a name whose surnames exist nowhere, so that any of them in a blob is a leak.
-//
-//nolint:misspell // Portuguese
-func (m maker) name() (string, Secret) {
-	title := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-	words := []string{one(m, givenNames...)}
+func (m maker) name() string {
+	words := []string{m.one(Name, "given")}
 	if m.IntN(3) == 0 {
-		words = append(words, one(m, givenNames...))
+		words = append(words, m.one(Name, "given"))
 	}
 	for range 1 + m.IntN(3) {
-		if m.IntN(3) == 0 {
-			words = append(words, one(m, "da", "de", "dos", "do", "das", "e"))
-		}
-		words = append(words, title(m.syllables(3))+one(m, "", "ção", "é", "ões"))
+		surname := m.syllables()
+		words = append(words, m.one(Name, "particle")+strings.ToUpper(surname[:1])+surname[1:]+m.one(Name, "ending"))
 	}
-	name := strings.Join(words, " ")
-	secret := Secret{Name, Fold(name)}
-	small, big := strings.ToLower(name), strings.ToUpper(name)
-	field := one(m, "nome", "paciente", "beneficiário", "beneficiario", "mãe", "titular", "segurado", "responsável", "nome_social", "nomeBeneficiario",
-		"Nome do paciente", "NOME DA MAE", "nome completo", "nm_paciente", "Paciente", "BENEFICIÁRIO", "nomeMae", "NOMEBENEFICIARIO", "segurada",
-		"BENEF", "NOME_BENEF", "nm_benef", "nomePac", "dsNome", "NM_PACIENTE", "associado(a)", "conveniado(a)", "cônjuge", "dependente", "pac", "resp")
-	tag := one(m, "nome", "ans:nomeBeneficiario", "nomeMae", "paciente", "NOME")
-	plus := strings.ReplaceAll(name, " ", "+")
-	return one(m,
-		field+" "+name, field+": "+name, field+"="+name, field+" = "+name, field+": "+small, field+" "+big, field+": "+big, field+"="+big,
-		`"`+field+`":"`+name+`"`, `"`+field+`" : "`+big+`"`, `"`+field+`":"`+small+`"`, `\"`+field+`\":\"`+name+`\"`, "'"+field+"': '"+name+"'",
-		field+"='"+name+"'", "<"+tag+">"+name+"</"+tag+">", "<"+tag+">"+big+"</"+tag+">", "<"+tag+` xsi:type="xs:string">`+name+"</"+tag+">",
-		"&lt;"+tag+"&gt;"+name+"&lt;/"+tag+"&gt;", field+"="+plus, field+" - "+name, field+" ("+name+")", field+" "+name+", ",
-		`"`+field+`":{"nome":"`+name+`"}`, "Sra. "+name, field+": Sr. "+name, field+":\t"+big, field+"|"+big, field+" é "+name,
-		m.distant(name, big), m.distant(name, big), m.distant(name, big),
-	), secret
+	return strings.Join(words, " ")
 }
 
-// distant writes a name away from its field, or after an abbreviation or a relation.
-func (m maker) distant(name, big string) string {
-	number := m.digits(2 + m.IntN(8))
-	return one(m,
-		"BENEFICIARIO: "+number+" - "+big, "Paciente n. "+number+" - "+name, "Paciente nº "+number+", "+name, "segurado "+number+" "+name,
-		"a beneficiária, "+name+", não possui cobertura", "o titular, "+name, "Pac.: "+name, "Resp. "+name, "Benef. "+big, "RN de "+name,
-		"RN DE "+big, "pai "+name, "usuário "+name, "USUARIO "+big, "assinante "+name, "beneficiários: Ana Lima, "+name, "pacientes: Rui Sá, João Lima e "+name,
-		"dependentes: José Lima; "+name,
-	)
-}
-
-func (m maker) syllables(n int) string {
+func (m maker) syllables() string {
 	var b strings.Builder
-	for range n {
-		b.WriteString(one(m, "zar", "bel", "qui", "trov", "lim", "gra", "pox", "nuv", "dre", "fal", "mirt", "jon", "wes", "kab", "hul"))
-		b.WriteString(one(m, "a", "e", "i", "o", "u"))
+	for range 3 {
+		b.WriteString(m.one(Name, "syllable") + m.one(Name, "vowel"))
+	}
+	return b.String()
+}
+
+// disguise spells a whole text as it arrives after a few systems have handed it on. Two in three stay as they are.
+func (m maker) disguise(s string) string {
+	way := m.IntN(24)
+	if way > 1 && strings.ContainsAny(s, `%&\`) {
+		return s // a disguise inside of an escape would only break it
+	}
+	isPlain := func(r rune) bool { return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	isOdd := func(r rune) bool { return r > 127 || unicode.IsDigit(r) || r == '@' }
+	hidden := []string{"\u200b", "\u200d", "\ufeff", "\u00ad", "\u2060", "\u202e", "\x00"}[m.IntN(7)]
+	switch way {
+	case 0:
+		return url.QueryEscape(s)
+	case 1:
+		return url.PathEscape(url.QueryEscape(s))
+	case 2: // full width
+		return each(s, isPlain, func(r rune) string { return string(r - '!' + '！') })
+	case 3:
+		return each(s, isOdd, func(r rune) string { return fmt.Sprintf("&#%d;", r) })
+	case 4:
+		return each(s, isOdd, func(r rune) string { return fmt.Sprintf("&#x%X;", r) })
+	case 5:
+		return each(s, isOdd, func(r rune) string { return fmt.Sprintf(`\u%04x`, r) })
+	case 6:
+		return each(s, unicode.IsDigit, func(r rune) string { return string(r) + hidden })
+	case 7:
+		return each(s, unicode.IsLetter, func(r rune) string { return string(r) + hidden })
+	case 8: // a blank that breaks no line, a dash for a minus, and accents as combining characters
+		return strings.NewReplacer(" ", "\u00a0", "-", "\u2013",
+			"ã", "a\u0303", "õ", "o\u0303", "é", "e\u0301", "á", "a\u0301", "ç", "c\u0327").Replace(s)
+	}
+	return s
+}
+
+// each replaces the characters that are chosen.
+func each(s string, chosen func(rune) bool, by func(rune) string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if chosen(r) {
+			b.WriteString(by(r))
+		} else {
+			b.WriteRune(r)
+		}
 	}
 	return b.String()
 }

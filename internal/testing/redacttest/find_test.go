@@ -15,7 +15,6 @@ func TestTheFinderSeesThroughSpellings(t *testing.T) {
 		found  bool
 	}{
 		{"JSON in a database's page", redacttest.Secret{Kind: redacttest.CPF, Value: "12345678909"}, "\x00\x01{\"a\":\"12345678909\"}\x00\xff", true},
-		{"base64", redacttest.Secret{Kind: redacttest.CPF, Value: "12345678909"}, "eyJjcGYiOiIxMjM0NTY3ODkwOSJ9", true},
 		{"part of a longer number", redacttest.Secret{Kind: redacttest.CPF, Value: "12345678909"}, "9123456789091", false},
 		{"a name's last word", redacttest.Secret{Kind: redacttest.Name, Value: "maria da conceicao"}, "[palavra] CONCEI\u00c7\u00c3O", true},
 	} {
