@@ -145,17 +145,6 @@ func TestWhatIsKnownStays(t *testing.T) {
 	}
 }
 
-// Entities, escapes and what was lost on the way: the rule reads the same text.
-func TestKnownWordsStayAsTheirLetters(t *testing.T) {
-	t.Parallel()
-	becomes(t, []mask{
-		{"entities", "Servi&ccedil;o indispon&iacute;vel &amp; fora", "Serviço indisponível & fora"},
-		{"escapes of JSON", `Servi\u00e7o indispon\u00edvel`, "Serviço indisponível"},
-		{"entities in JSON", `\u003cerro\u003e falha &#64; "sistema"`, `<erro> falha @ "sistema"`},
-		{"letters that were lost", "Beneficiário n\ufffdo encontrado", "Beneficiário nao encontrado"},
-	})
-}
-
 // The number is evidence for a word that is masked. The second run would not know the word.
 func TestNumberGoesWithTheWordThatMadeItEvidence(t *testing.T) {
 	t.Parallel()
@@ -190,22 +179,6 @@ func TestTextIsBoundedByWholeWordsAndMarks(t *testing.T) {
 				}
 				sound(t, got)
 			}
-		})
-	}
-}
-
-func TestPagesAreBoundedAndRedacted(t *testing.T) {
-	t.Parallel()
-	for _, piece := range []string{
-		"Paciente Maria da Silva, CPF 123.456.789-09; ", "não ", "x", ".", "é", "①", "a1;", "HTTP 503 ", "\xc3", "&amp;", "Dias ",
-	} {
-		t.Run(piece, func(t *testing.T) {
-			t.Parallel()
-			got := redact.Text(strings.Repeat(piece, 100<<10/len(piece)))
-			if len(got) > maxStored || strings.Contains(got, "Mar") || strings.Contains(got, "123") {
-				t.Errorf("%d bytes, ...%q", len(got), got[max(0, len(got)-40):])
-			}
-			sound(t, got)
 		})
 	}
 }

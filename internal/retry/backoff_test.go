@@ -1,7 +1,7 @@
 package retry_test
 
 import (
-	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -9,35 +9,31 @@ import (
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 func minutes(n int) time.Duration { return time.Duration(n) * time.Minute }
 
 // The schedule of RN-BIL-005 section 4.1, as it is read by people.
 func TestSchedule(t *testing.T) {
+	tiss := policy.BuiltIn("tiss")
 	for _, tt := range []struct {
 		retryCount                      int
 		beforeJitter, shortest, longest int // minutes
+		bounds                          []retry.Bound
 	}{
-		{0, 5, 5, 6},
-		{1, 10, 8, 12},
-		{2, 20, 16, 24},
-		{3, 40, 32, 48},
-		{4, 80, 64, 96},
+		{0, 5, 5, 6, []retry.Bound{retry.BoundMin}},
+		{1, 10, 8, 12, nil},
+		{2, 20, 16, 24, nil},
+		{3, 40, 32, 48, nil},
+		{4, 80, 64, 96, nil},
 		// Only a policy with more retries than TISS gets here.
-		{6, 240, 192, 240},
-		{63, 240, 192, 240},
+		{6, 240, 192, 240, []retry.Bound{retry.BoundMax}},
+		{math.MaxInt32, 240, 192, 240, []retry.Bound{retry.BoundMax}},
 	} {
-		t.Run(fmt.Sprintf("retryCount %d", tt.retryCount), func(t *testing.T) {
-			tiss := policy.BuiltIn("tiss")
-			if got := tiss.Delay(tt.retryCount); got != minutes(tt.beforeJitter) {
-				t.Errorf("%v before jitter, want %d min", got, tt.beforeJitter)
-			}
-			shortest, longest, _ := tiss.Band(tt.retryCount)
-			if shortest != minutes(tt.shortest) || longest != minutes(tt.longest) {
-				t.Errorf("jitter makes %v..%v of it, want %d..%d min", shortest, longest, tt.shortest, tt.longest)
-			}
-		})
+		shortest, longest, bounds := tiss.Band(tt.retryCount)
+		check.Same(t, []any{minutes(tt.beforeJitter), minutes(tt.shortest), minutes(tt.longest), tt.bounds},
+			[]any{tiss.Delay(tt.retryCount), shortest, longest, bounds}, "retryCount %d", tt.retryCount)
 	}
 }
 

@@ -2,7 +2,6 @@ package retry_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,12 +52,6 @@ func TestQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 	}
 }
 
-func TestTheQueueDoesNotRetryAValidationError(t *testing.T) {
-	if waits, end := life(t, policy.BuiltIn("job-queue"), "ValidationError: amount is required"); len(waits) > 0 || end != retry.CodePermanentError {
-		t.Errorf("waits %v, then %s", waits, end)
-	}
-}
-
 // "02-retry-strategy": min(max_delay, base_delay * 2^attempt), a quarter to both sides; five attempts in all
 // are four waits. While developing three attempts, the waits from half a second on.
 func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
@@ -85,20 +78,6 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 	}
 	if prod, dev := policy.BuiltIn("smtp").Max, policy.BuiltIn("smtp-dev").Max; prod != 300*time.Second || dev != 30*time.Second {
 		t.Errorf("max %v and %v, want 300 s and 30 s", prod, dev)
-	}
-}
-
-// The document lists 550 in both classes; the enhanced status code decides. 503 is transient under tiss.
-func TestReplyCodesOfMailServers(t *testing.T) {
-	for class, replies := range map[retry.Class]string{
-		retry.Transient: "421,450,451,452,550 4.2.1",
-		retry.Permanent: "500,501,502,503,504,550,550 5.1.1,550-5.7.26,551,552,553,554",
-	} {
-		for reply := range strings.SplitSeq(replies, ",") {
-			if got := policy.BuiltIn("smtp").Classify(reply + " refused"); got.Class != class {
-				t.Errorf("%q: %s by %s, want %s", reply, got.Class, got.RuleID, class)
-			}
-		}
 	}
 }
 

@@ -12,42 +12,17 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-func jittered(share float64, changes ...func(*retry.Settings)) []func(*retry.Settings) {
-	return append(changes, func(p *retry.Settings) { p.Jitter = share })
+func TestABandWithoutAWholeUnitIsTheNextLongerOne(t *testing.T) {
+	p := plain(t, func(p *retry.Settings) { p.Base, p.Jitter = 330*time.Second, 0.01 })
+	if from, to, _ := p.Band(0); from != minutes(6) || to != minutes(6) {
+		t.Errorf("%v..%v, want 6 minutes", from, to)
+	}
 }
 
-func TestBandOfWaits(t *testing.T) {
-	millisecondsFromOneSecond := func(p *retry.Settings) {
-		byMillisecond(p)
-		p.Base = time.Second
-	}
-	for _, tt := range []struct {
-		name       string
-		changes    []func(*retry.Settings)
-		retryCount int
-		from, to   time.Duration
-		bounds     string // of a wait drawn from it
-	}{
-		{"a fifth, at min", jittered(0.2), 0, minutes(5), minutes(6), "[MIN]"},
-		{"a fifth, at max", jittered(0.2), 9, minutes(192), minutes(240), "[MAX]"},
-		{"milliseconds", jittered(0.25, millisecondsFromOneSecond), 0, 750 * time.Millisecond, 1250 * time.Millisecond, "[]"},
-		{"no whole unit between: the next longer one", jittered(0.01, func(p *retry.Settings) { p.Base = 330 * time.Second }), 0, minutes(6), minutes(6), "[]"},
-		{"factor 1", jittered(0, func(p *retry.Settings) { p.Factor = 1 }), math.MaxInt32, minutes(5), minutes(5), "[]"},
-		{"factor 1.1, which no float holds", jittered(0, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, 1000*time.Second }), 3, 1331 * time.Second, 1331 * time.Second, "[]"},
-		{"a count without end", jittered(0.2, func(p *retry.Settings) { p.Factor = 1000 }), math.MaxInt32, minutes(192), minutes(240), "[MAX]"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p := plain(t, append(tt.changes, func(p *retry.Settings) { p.MaxRetries = retry.RetriesCeiling })...)
-			if from, to, _ := p.Band(tt.retryCount); from != tt.from || to != tt.to {
-				t.Errorf("%v..%v, want %v..%v", from, to, tt.from, tt.to)
-			}
-			if tt.retryCount >= p.MaxRetries {
-				return
-			}
-			if got := fmt.Sprint(answer(t, p, request("BUSY", tt.retryCount)).Bounds); got != tt.bounds {
-				t.Errorf("bounds %s, want %s", got, tt.bounds)
-			}
-		})
+func TestAFactorThatNoFloatHoldsMakesNoWaitLonger(t *testing.T) {
+	p := plain(t, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, 1000*time.Second })
+	if from, to, _ := p.Band(3); from != 1331*time.Second || to != from {
+		t.Errorf("%v..%v, want 1331 seconds", from, to)
 	}
 }
 
@@ -100,7 +75,7 @@ func TestJitterFillsItsBandEvenly(t *testing.T) {
 		"milliseconds":   func(p *retry.Settings) { byMillisecond(p); p.Base = 100 * time.Millisecond },
 	} {
 		t.Run(unit, func(t *testing.T) {
-			p := plain(t, jittered(0.25, change)...)
+			p := plain(t, change, func(p *retry.Settings) { p.Jitter = 0.25 })
 			seen := map[time.Duration]int{}
 			for i := range claims {
 				r := request("BUSY", 0)
