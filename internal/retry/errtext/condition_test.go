@@ -1,7 +1,6 @@
 package errtext_test
 
 import (
-	"strings"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -69,39 +68,5 @@ func TestAConditionHoldsWhereItsEvidenceStands(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestAWrongConditionNamesAllThatIsWrong(t *testing.T) {
-	t.Parallel()
-	for want, c := range map[string]errtext.Condition{
-		"contains is missing":                                          {},
-		`glosa needs the table tabela-38, not "http"`:                  {Glosa: &errtext.GlosaCondition{Table: "http"}},
-		`glosa has the code "1", which is not in tabela-38`:            {Glosa: &errtext.GlosaCondition{Table: "tabela-38", Only: []string{"1"}}},
-		"glosa leaves no code of tabela-38":                            {Glosa: &errtext.GlosaCondition{Table: "tabela-38", Class: "TRANSIENT", Only: []string{"1001"}}},
-		`http has "600", which is no code`:                             {HTTP: []string{"600"}},
-		`smtp has "5.1.1", which is no code`:                           {SMTP: []string{"5.1.1"}},
-		`soapFault has "clients", which is no code`:                    {SOAPFault: []string{"clients"}},
-		`smtp has "x.x.x", which is no code`:                           {SMTP: []string{"x.x.x"}},
-		`http has "5*", which is no code`:                              {HTTP: []string{"5*"}},
-		`http has "[1-5]xx", which is no code`:                         {HTTP: []string{"[1-5]xx"}},
-		`soapFault has "xxxxxx", which is no code`:                     {SOAPFault: []string{"xxxxxx"}},
-		`terms needs the table terms or exceptions, not "x"`:           {Terms: &errtext.TermsCondition{Table: "x"}},
-		`terms has the sign "gone"; those of terms are access, advice`: {Terms: &errtext.TermsCondition{Table: "terms", Sign: []string{"gone"}}},
-		"contains has an empty text":                                   {Contains: []string{" "}},
-		`unless is not right: http has "600", which is no code`:        {Contains: []string{"X"}, Unless: &errtext.Condition{HTTP: []string{"600"}}},
-		"unless has an unless of its own":                              {Contains: []string{"X"}, Unless: &errtext.Condition{Contains: []string{"Y"}, Unless: &errtext.Condition{Contains: []string{"Z"}}}},
-	} {
-		var all []string
-		errtext.Compile(c, func(setting, problem string) { all = append(all, setting+" "+problem) })
-		if got := strings.Join(all, "; "); !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	faults := 0
-	wrong := errtext.Condition{HTTP: []string{"1", "2"}, Contains: []string{""}}
-	errtext.Compile(wrong, func(_, _ string) { faults++ })
-	if faults != 3 {
-		t.Errorf("%d faults, want all 3", faults)
 	}
 }

@@ -3,13 +3,12 @@
 package policy
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -41,14 +40,13 @@ func (s *Set) All() iter.Seq[*retry.Policy] {
 	}
 }
 
-// Version returns a short hash of the names and versions of all policies. Two sets with the same version
-// decide alike.
+// Version returns the names and versions of all policies. Two sets with the same version decide alike.
 func (s *Set) Version() string {
-	h := sha256.New()
+	var b strings.Builder
 	for p := range s.All() {
-		fmt.Fprintln(h, p.Name, p.Version())
+		fmt.Fprintln(&b, p.Name, p.Version())
 	}
-	return hex.EncodeToString(h.Sum(nil)[:6])
+	return b.String()
 }
 
 // Entry returns a policy as a file would state it, with everything that it inherits and all defaults. A file

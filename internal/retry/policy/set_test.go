@@ -127,14 +127,6 @@ func TestVersionOfSetChangesWithItsPolicies(t *testing.T) {
 	check.Same(t, parse(t, "# a comment\n"+hourly).Version(), parse(t, hourly).Version(), "version with and without a comment")
 }
 
-func TestAMergeOfYAMLIsWhatItWouldBeWrittenOut(t *testing.T) {
-	set := parse(t, `policies: [{name: a, <<: &more {extends: tiss, rules: [&rule {id: x, class: PERMANENT, contains: [CLOSED]}]}}, {name: b, <<: *more}]`)
-	for _, name := range []string{"a", "b"} {
-		p, _ := set.Get(name)
-		check.Same(t, "x permanent.DUPLICATE_CLAIM", p.Classify("closed").RuleID+" "+p.Classify("DUPLICATE_CLAIM").RuleID, "rules of %s", name)
-	}
-}
-
 func TestTargetsAreInheritedOrStatedAsAWhole(t *testing.T) {
 	set := parse(t, `policies:
 - {name: same, extends: tiss}

@@ -83,17 +83,12 @@ type run struct {
 	toSuccess []int64
 }
 
-// Run plays the scenario under a policy to its end. Errors say what is wrong with the scenario, or
-// with its text for the policy.
+// Run plays the scenario under a policy to its end. Errors say what is wrong with the scenario.
 func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	lean, err := forText(p, s.Error)
-	if err != nil {
-		return nil, err
-	}
-	r := run{policy: lean, scenario: &s, waves: map[int64]int{}}
+	r := run{policy: p, scenario: &s, waves: map[int64]int{}}
 	found := p.Classify(s.Error)
 	r.result = Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
 	for i := range s.Claims {
@@ -105,20 +100,6 @@ func Run(p *retry.Policy, s Scenario) (*Result, error) {
 	r.result.Median, r.result.P95 = quantile(r.toSuccess, 50), quantile(r.toSuccess, 95)
 	r.result.InAMinute = largest(r.waves)
 	return &r.result, nil
-}
-
-// forText returns the policy with only the rule that matches a text. It decides about this text as the whole
-// policy does, but faster, because no other rule has to read it first.
-func forText(p *retry.Policy, text string) (*retry.Policy, error) {
-	found := p.Classify(text)
-	lean := p.Settings
-	lean.Rules, lean.InDoubt = nil, nil // what may have landed is advice, which changes no wait
-	for _, rule := range p.Rules {
-		if rule.ID == found.RuleID && rule.Class == found.Class {
-			lean.Rules = append(lean.Rules, rule)
-		}
-	}
-	return retry.New(lean)
 }
 
 // play plays a claim from its first try to its end. Claims differ in their process instance, and with it in

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -60,32 +57,6 @@ func TestExampleForLongOutagesLosesNoClaimInTwelveHours(t *testing.T) {
 		got := played(t, p, 2000, 12*time.Hour)
 		check.Same(t, lost, got.GivenUp > 0, "%s loses claims", p.Name)
 	}
-}
-
-// A simulation asks a policy without most of its rules. It has to decide as the whole policy does.
-func TestTheShortcutDecidesAsThePolicyDoes(t *testing.T) {
-	texts := []string{
-		"TIMEOUT", "504", "duplicate_claim after TIMEOUT", "weird", "HTTP 429, Retry-After: 600",
-		"3091 PERIODO DE 01/02/1970 ATÉ 10/02/1970", "bad gateway 502", " ",
-	}
-	builtIns := policy.BuiltIns()
-	rapid.Check(t, func(t *rapid.T) {
-		p, _ := builtIns.Get(rapid.SampledFrom(builtIns.Names()).Draw(t, "policy"))
-		text := rapid.SampledFrom(texts).Draw(t, "text")
-		lean, err := forText(p, text)
-		check.Must(t, err)
-		now := time.Unix(rapid.Int64Range(0, 1e7).Draw(t, "now"), 0).UTC()
-		request := retry.Request{
-			ClaimID: "CLM-SIM-1", SubmissionError: text, RetryCount: rapid.IntRange(0, 8).Draw(t, "retryCount"),
-			ProcessInstanceKey: rapid.Int64Range(1, 1e6).Draw(t, "instance"),
-		}
-		want, got := p.Decide(request, now), lean.Decide(request, now)
-		// What a simulation has no use for.
-		want.PolicyVersion, got.PolicyVersion, want.Advice = "", "", ""
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: (-policy +shortcut)\n%s", text, diff)
-		}
-	})
 }
 
 func TestAllFaultsOfAScenarioAreReported(t *testing.T) {
