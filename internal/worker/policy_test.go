@@ -123,6 +123,10 @@ func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 			want.check(t, byTISS(t, asked{headers: `{"retryPolicy":"job-queue"}`, more: more}.job()))
 		})
 	}
+	own := policies(t, "  - {name: own, extends: tiss, jobOverrides: true}\n")
+	isRefused(t, byPolicy(t, "own", own, newMemory(), asked{more: `,"max_retry_delay":1`}.job()),
+		"max_retry_delay is 1 but must be one that policy own can have: max is 1ms but must be whole units of precision, 1m",
+		"max_retry_delay is 1 but must be one that policy own can have: max is 1ms but must be from 1m, the longer of min and base, to 8784h")
 	// They go before the headers of the task.
 	a := byTISS(t, asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
