@@ -21,15 +21,8 @@ type judged struct {
 
 func readJudged(t *testing.T) (all []judged) {
 	t.Helper()
-	content, err := os.ReadFile("testdata/judged.tsv")
-	check.Must(t, err)
-	unescape := strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`)
-	for i, line := range strings.Split(strings.TrimSuffix(string(content), "\n"), "\n") {
-		fields := strings.Split(line, "\t")
-		if len(fields) != 5 {
-			t.Fatalf("judged.tsv:%d: %d fields", i+1, len(fields))
-		}
-		all = append(all, judged{i + 1, fields[0], fields[1], fields[2], unescape.Replace(fields[4]), retry.Class(fields[3])})
+	for i, row := range check.Rows(t, "testdata/judged.tsv", 5) {
+		all = append(all, judged{i + 1, row[0], row[1], row[2], row[4], retry.Class(row[3])})
 	}
 	return all
 }
