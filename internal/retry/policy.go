@@ -94,10 +94,10 @@ type Fault struct {
 type Faults []Fault
 
 // Error names each setting and its problem.
-func (all Faults) Error() string {
+func (f Faults) Error() string {
 	var b strings.Builder
-	for _, f := range all {
-		fmt.Fprintln(&b, f.Setting, f.Problem)
+	for _, fault := range f {
+		fmt.Fprintln(&b, fault.Setting, fault.Problem)
 	}
 	return strings.TrimSpace(b.String())
 }

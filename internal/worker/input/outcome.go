@@ -74,7 +74,8 @@ func ReadOutcome(j *job.Job) Outcome {
 		o.readOrder(r)
 	case o.Kind == audit.KindDecisionRefused:
 		o.readReason(r)
-		o.DecisionProblem = typed(redact.Text(r.values[contract.DecisionProblem].Str), contract.MaxDecisionProblem)
+		problem := redact.Text(r.values[contract.DecisionProblem].Str)
+		o.DecisionProblem = typed(problem, contract.MaxDecisionProblem)
 	case o.Kind != audit.KindSubmitted: // what is left of an earlier order is no reason of the insurer's
 		o.RedriveID = id
 		o.readReason(r)

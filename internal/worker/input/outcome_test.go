@@ -33,8 +33,10 @@ func TestAnOutcomeKeepsWhatAPersonSaidOfIt(t *testing.T) {
 		{"SUBMITTED", fit, "|||PT0M|"},
 		{"ABANDONED", unfit, "|||PT0M|"},
 		{"ABANDONED", `"justification":"` + long + `"`, cut + "|||PT0M|"},
-		{"DECISION_REFUSED", fit + `,"decisionProblem":"A decisão “Reenviar Xyzzy, CPF 529.982.247-25” não existe."`,
-			"paciente [número longo] ligou|maria@hospital.example||PT0M|A decisão “Reenviar [palavra], CPF [número longo]” não existe."},
+		{
+			"DECISION_REFUSED", fit + `,"decisionProblem":"A decisão “Reenviar Xyzzy, CPF 529.982.247-25” não existe."`,
+			"paciente [número longo] ligou|maria@hospital.example||PT0M|A decisão “Reenviar [palavra], CPF [número longo]” não existe.",
+		},
 		{"DECISION_REFUSED", `"decisionProblem":"` + long + `"`, "|||PT0M|" + cut},
 		{"DECISION_REFUSED", unfit + `,"decisionProblem":{"a":1}`, "|||PT0M|"},
 	} {
