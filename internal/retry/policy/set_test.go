@@ -29,19 +29,6 @@ policies:
   - {name: hourly, base: 1h, max: 4h, maxRetries: 3, rules: [{id: own, class: PERMANENT, contains: [CLOSED]}]}
 `
 
-func TestFileAddsToBuiltInPolicies(t *testing.T) {
-	set := parse(t, hourly)
-	if want := slices.Sorted(slices.Values(append(policy.BuiltIns().Names(), "hourly"))); !slices.Equal(set.Names(), want) {
-		t.Errorf("%v, want %v", set.Names(), want)
-	}
-	hourly, _ := set.Entry("hourly")
-	tiss, _ := set.Entry("tiss")
-	check.Same(t, "test.yaml "+policy.BuiltInOrigin, hourly.Origin+" "+tiss.Origin, "origins")
-	if slices.Contains(policy.BuiltIns().Names(), "hourly") {
-		t.Error("the file's policy is among the built-in ones")
-	}
-}
-
 func TestPolicyOfFileReplacesAndExtendsBuiltIn(t *testing.T) {
 	set := parse(t, "policies:\n  - {name: tiss, extends: tiss, maxRetries: 7}\n  - {name: more, extends: tiss}\n")
 	tiss, _ := set.Get("tiss")
@@ -50,6 +37,7 @@ func TestPolicyOfFileReplacesAndExtendsBuiltIn(t *testing.T) {
 	if tiss.MaxRetries != 7 || tiss.Base != builtIn.Base || len(tiss.Rules) != len(builtIn.Rules) {
 		t.Errorf("tiss has %d retries, base %v and %d rules", tiss.MaxRetries, tiss.Base, len(tiss.Rules))
 	}
+	check.Same(t, len(policy.BuiltIns().Names())+1, len(set.Names()), "policies")
 	check.Same(t, 7, more.MaxRetries, "maxRetries of a policy that extends the tiss of the file")
 	if entry, _ := set.Entry("tiss"); entry.Origin != "test.yaml" || tiss.Version() == builtIn.Version() || builtIn.MaxRetries != 5 {
 		t.Error("the built-in policy is not told from the file's")
