@@ -58,9 +58,9 @@ func TestTextIsBoundedByWholeWordsAndMarks(t *testing.T) {
 
 func TestMarksMakeNoTextTooLong(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"a1;", "Xavier; ", "①", "\xc3"} {
+	for _, piece := range []string{"a1;", "Xavier; ", "\xc3; "} {
 		got := redact.Text(strings.Repeat(piece, 100<<10/len(piece)))
-		if len(got) > maxStored || strings.Contains(got, "X") {
+		if len(got) > maxStored || len(got) < maxStored-len("[palavra]; ") || strings.Contains(got, "X") {
 			t.Errorf("%q: %d bytes, ...%q", piece, len(got), got[max(0, len(got)-40):])
 		}
 	}

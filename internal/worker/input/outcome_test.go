@@ -27,7 +27,7 @@ func TestAnOutcomeKeepsWhatAPersonSaidOfIt(t *testing.T) {
 	who := strings.Repeat("é", contract.MaxDecidedBy)
 	for _, tt := range []struct{ outcome, variables, want string }{
 		{"REDRIVEN", fit + `,"redriveWait":"PT160M"`, kept + "PT160M|"},
-		{"REDRIVEN", `"justification":"por ordem","decidedBy":"` + who + `"`, "por ordem|" + who + "||PT0M|"},
+		{"REDRIVEN", `"justification":"por ordem","redriveWait":"PT0S","decidedBy":"` + who + `"`, "por ordem|" + who + "||PT0M|"},
 		{"RESUBMITTED", fit + `,"redriveWait":"PT160M"`, kept + "PT0M|"},
 		{"ABANDONED", fit + `,"decisionProblem":"of an earlier answer"`, kept + "PT0M|"},
 		{"SUBMITTED", fit, "|||PT0M|"},
@@ -55,6 +55,7 @@ func TestAWrongOutcomeNamesAllItsFaults(t *testing.T) {
 		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","redriveWait":"5 min"}`:  `redriveWait is the text "5 min"`,
 		`{"claimId":"x y","outcome":"REDRIVEN","justification":1,"decidedBy":["maria"],"redriveId":"maria"}`: `claimId is the text "x [word]", ` +
 			`redriveId is the text "[word]", justification is 1, decidedBy is a list`,
+		`{"claimId":"CLM-001-1","outcome":"REDRIVEN","justification":"why","decidedBy":"` + strings.Repeat("de ", 43) + `"}`: `decidedBy is the text "` + strings.Repeat("de ", 19) + `..."`,
 		// What the command to send a claim again writes is looked at whatever the outcome.
 		`{"claimId":"CLM-001-1","outcome":"SUBMITTED","redriveId":5,"redriveWait":"yes"}`: `redriveId is 5, redriveWait is the text "yes"`,
 		`{"claimId":"CLM-001-1","outcome":"ABANDONED","redriveId":"none"}`:                `redriveId is the text "none"`,
