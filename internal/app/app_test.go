@@ -194,7 +194,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 }
 
 func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
-	const numbers = policy.SettingsOrigin + ": policy tiss: "
+	const numbers = "RETRY_MAX_RETRIES and RETRY_*_BACKOFF_MINUTES: policy tiss: "
 	for setting, want := range map[string]string{
 		"RETRY_JOB_TYPES=email-retry=nope":  "RETRY_JOB_TYPES: there is no policy nope: known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss",
 		"RETRY_JOB_TYPES=analyze-retry=tis": "RETRY_JOB_TYPES: there is no policy tis: did you mean tiss?",

@@ -16,7 +16,7 @@ import (
 // does for one.
 func (s *Set) LintAll(outage time.Duration) (findings text.Findings) {
 	for _, name := range s.Names() {
-		if s.entries[name].Origin != BuiltInOrigin {
+		if s.entries[name].Origin != builtInOrigin {
 			findings = append(findings, s.Lint(name, outage)...)
 		}
 	}

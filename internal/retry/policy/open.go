@@ -57,13 +57,13 @@ func (s *Set) override(by Source) error {
 		return nil
 	}
 	tiss := s.entries["tiss"]
-	e := tiss.heir(SettingsOrigin, yaml.Node{})
+	e := tiss.heir(settingsOrigin, yaml.Node{})
 	e.Name, e.Description, e.Source, e.Extends = tiss.Name, tiss.Description, tiss.Source, tiss.Name
 	e.MaxRetries = cmp.Or(by.MaxRetries, e.MaxRetries)
 	e.Base = cmp.Or(Duration(by.Base), e.Base)
 	e.Min = cmp.Or(Duration(by.Base), e.Min)
 	e.Max = cmp.Or(Duration(by.Max), e.Max)
-	r := &reader{form: form{file: SettingsOrigin}}
+	r := &reader{form: form{file: settingsOrigin}}
 	r.make(e)
 	s.entries[e.Name] = e
 	return r.err()

@@ -13,6 +13,9 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
+// settings is where the numbers of tiss come from if they replace its own.
+const settings = "RETRY_MAX_RETRIES and RETRY_*_BACKOFF_MINUTES"
+
 func TestNumbersOfSettingsStandBeforeTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, file, "policies: [{name: ours, extends: tiss, max: 30m}]")
@@ -24,7 +27,7 @@ func TestNumbersOfSettingsStandBeforeTheFile(t *testing.T) {
 		check.Same(t, []any{3, source.Base, source.Base, source.Max}, []any{tiss.MaxRetries, tiss.Base, tiss.Min, tiss.Max}, "numbers of tiss")
 		check.Same(t, len(policy.BuiltIn("tiss").Rules), len(tiss.Rules), "rules of tiss")
 		entry, _ := set.Entry("tiss")
-		check.Same(t, policy.SettingsOrigin, entry.Origin, "origin of tiss")
+		check.Same(t, settings, entry.Origin, "origin of tiss")
 		ours, _ := set.Get("ours")
 		check.Same(t, []any{3, source.Base, 30 * time.Minute}, []any{ours.MaxRetries, ours.Base, ours.Max}, "numbers of what extends it")
 	}
@@ -36,7 +39,7 @@ func TestNumbersThatDoNotFitAreRefusedWithTheirReason(t *testing.T) {
 	if _, are := errors.AsType[text.Faults](err); !are {
 		t.Errorf("%v", err)
 	}
-	check.Fails(t, err, policy.SettingsOrigin+": policy tiss: max is 4h but must be from 5h, the longer of min and base, to 8784h")
+	check.Fails(t, err, settings+": policy tiss: max is 4h but must be from 5h, the longer of min and base, to 8784h")
 }
 
 func write(t *testing.T, file, content string) {

@@ -89,7 +89,7 @@ func (r *reader) fault(e *Entry, rule, setting, problem string) {
 	what := setting + " " + problem
 	if !stated && rule == "" && setting != "id" {
 		switch {
-		case e.Origin == SettingsOrigin:
+		case e.Origin == settingsOrigin:
 		case e.Extends == "":
 			what = setting + " is missing: state it, or extend a policy that has it"
 		case e.parent.policy == nil:

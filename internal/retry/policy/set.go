@@ -64,10 +64,10 @@ func (s *Set) Entry(name string) (written Entry, known bool) {
 
 // The origins of policies that no file states.
 const (
-	// BuiltInOrigin is that of the policies that come with the worker.
-	BuiltInOrigin = "built-in"
-	// SettingsOrigin is that of the default policy, if settings replace its numbers.
-	SettingsOrigin = "RETRY_MAX_RETRIES and RETRY_*_BACKOFF_MINUTES"
+	// builtInOrigin is that of the policies that come with the worker.
+	builtInOrigin = "built-in"
+	// settingsOrigin is that of the default policy, if settings replace its numbers.
+	settingsOrigin = "RETRY_MAX_RETRIES and RETRY_*_BACKOFF_MINUTES"
 )
 
 // Parse reads a policies file. It returns the built-in policies and those of the file, which replace built-in
@@ -92,7 +92,7 @@ var builtIn = sync.OnceValue(func() map[string]*Entry {
 	for _, name := range []string{"fast", "job-queue", "smtp", "tiss"} {
 		content, err := builtinFiles.ReadFile("builtin/" + name + ".yaml")
 		if err == nil {
-			err = s.add(BuiltInOrigin, content)
+			err = s.add(builtInOrigin, content)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("built-in policies: %v", err))
