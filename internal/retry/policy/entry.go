@@ -39,7 +39,8 @@ type Entry struct {
 	Rules   []retry.Rule `yaml:"rules" json:"rules,omitempty"`
 	InDoubt []retry.Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
 
-	// Origin is the file that the policy is written in, or where it comes from without one: built-in, or settings.
+	// Origin is the file that the policy is written in; or where it comes from without one: built-in, or
+	// settings.
 	Origin string `yaml:"-" json:"-"`
 	// node is its YAML there.
 	node yaml.Node
