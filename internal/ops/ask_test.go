@@ -17,7 +17,7 @@ import (
 
 func TestAskReturnsTheReasonOfTheWorkerThatServes(t *testing.T) {
 	secret := func(o ops.Options) ops.Options { o.Token = token; return o }
-	secure, _ := withTLS(t)
+	secure := withTLS(t)
 	for name, o := range map[string]ops.Options{
 		"open": options(always), "with a token": secret(options(always)), "by TLS": secure, "by TLS with a token": secret(secure),
 	} {
@@ -28,7 +28,7 @@ func TestAskReturnsTheReasonOfTheWorkerThatServes(t *testing.T) {
 
 			o.Ready = away
 			served.Address = serve(t, o)
-			const want = "not ready: gateway zeebe:26500 away"
+			const want = "not ready: gateway zeebe:26500 away for 3 s"
 			if err := ops.Ask(t.Context(), served); err == nil || err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}
@@ -52,7 +52,7 @@ func TestAskRefusesWhatIsNotTheWorker(t *testing.T) {
 		_, _ = w.Write([]byte("<html>ready</html>"))
 	}))
 	t.Cleanup(other.Close)
-	elsewhere, _ := withTLS(t)
+	elsewhere := withTLS(t)
 	stranger := elsewhere
 	stranger.CertificatePath, stranger.KeyPath = certtest.Files(t)
 	stranger.Address = serve(t, elsewhere)

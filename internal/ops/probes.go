@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -15,13 +14,9 @@ import (
 	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
-const (
-	// readyTimeout bounds a readiness check. It is below the second that Kubernetes gives a probe by default,
-	// so that the probe gets an answer with a reason.
-	readyTimeout = 900 * time.Millisecond
-	// scrapeTimeout bounds how long the metrics may be gathered for; a scrape takes milliseconds.
-	scrapeTimeout = 5 * time.Second
-)
+// readyTimeout bounds a readiness check. It is below the second that Kubernetes gives a probe by default, so
+// that the probe gets an answer with a reason.
+const readyTimeout = 900 * time.Millisecond
 
 // probes answers requests for metrics and probes.
 type probes struct {
@@ -31,13 +26,10 @@ type probes struct {
 
 // handler returns the handler of all paths.
 func (p *probes) handler() http.Handler {
-	// With a time-out the page is sent when it is complete, so that a reader who takes none of it does not
-	// count as a scrape in flight.
-	limits := promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: scrapeTimeout}
-	scrape := promhttp.HandlerFor(p.Metrics, limits)
+	scrape := promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if p.Token != "" && !p.shown(r) {
+		if !p.mayRead(r) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="analyze-retry"`)
 			answer(w, http.StatusUnauthorized, "the bearer token is not that of RETRY_HTTP_TOKEN")
 			return
@@ -66,22 +58,25 @@ func onlyHere(next http.Handler) http.Handler {
 	})
 }
 
-// shown reports whether a request shows the token, in a time that tells its length at most.
-func (p *probes) shown(r *http.Request) bool {
+// mayRead reports whether a request shows the token, in a time that tells its length at most. Without one
+// everybody may read.
+func (p *probes) mayRead(r *http.Request) bool {
+	if p.Token == "" {
+		return true
+	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	same := subtle.ConstantTimeCompare([]byte(token), []byte(p.Token)) == 1
 	return same && strings.EqualFold(scheme, "Bearer")
 }
 
-// readyz answers whether the worker is ready. Reasons name hosts and repeat errors, so they are only for
-// requests with the token or, without one, from this host. Probes, which cannot show a secret, need no
-// reason.
+// readyz answers whether the worker is ready. Reasons name hosts and repeat errors, so they are for those who
+// may read the metrics. Probes, which cannot show a secret, need no reason.
 func (p *probes) readyz(w http.ResponseWriter, r *http.Request) {
 	err := p.ready(r.Context())
 	switch {
 	case err == nil:
 		answer(w, http.StatusOK, "ready")
-	case p.Token != "" && p.shown(r) || p.Token == "" && fromHere(r):
+	case p.mayRead(r):
 		answer(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
 	default:
 		answer(w, http.StatusServiceUnavailable, "not ready")
@@ -97,12 +92,6 @@ func (p *probes) ready(ctx context.Context) error {
 		return nil, p.Ready(ctx)
 	})
 	return err
-}
-
-// fromHere reports whether a request comes from this host.
-func fromHere(r *http.Request) bool {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && peer.Addr().Unmap().IsLoopback()
 }
 
 // answer answers with one line of plain text. Errors of other libraries may contain line breaks.

@@ -9,13 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 	"golang.org/x/net/netutil"
 )
 
@@ -67,8 +65,7 @@ func New(o Options) (*Server, error) {
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get})
 	}
-	quiet := zap.WrapCore(func(core zapcore.Core) zapcore.Core { return handshakeless{core} })
-	faults, _ := zap.NewStdLogAt(o.Logger.Named("http").WithOptions(quiet), zap.WarnLevel) // which is a level
+	faults, _ := zap.NewStdLogAt(o.Logger.Named("http"), zap.WarnLevel) // which is a level
 	return &Server{listener, &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
@@ -114,15 +111,4 @@ func certificates(path, keyPath string) func(*tls.ClientHelloInfo) (*tls.Certifi
 		}
 		return last.Load(), nil
 	}
-}
-
-// handshakeless drops the lines about failed TLS handshakes, which a client can cause at will.
-type handshakeless struct{ zapcore.Core }
-
-// Check adds the core to every other line.
-func (h handshakeless) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if strings.HasPrefix(entry.Message, "http: TLS handshake error") {
-		return checked
-	}
-	return h.Core.Check(entry, checked)
 }

@@ -32,20 +32,11 @@ func options(ready func(context.Context) error) ops.Options {
 	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Refresh: func() {}, Ready: ready, Logger: zap.NewNop()}
 }
 
-// open makes a server that does not serve yet.
-func open(t *testing.T, o ops.Options) *ops.Server {
+// serve lets a server serve until the test ends, and returns its address.
+func serve(t *testing.T, o ops.Options) string {
 	t.Helper()
 	s, err := ops.New(o)
 	check.Must(t, err)
-	return s
-}
-
-// serve starts a server, closes it when the test ends, and returns its address.
-func serve(t *testing.T, o ops.Options) string { t.Helper(); return run(t, open(t, o)) }
-
-// run lets a server serve until the test ends, and returns its address.
-func run(t *testing.T, s *ops.Server) string {
-	t.Helper()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
 	t.Cleanup(func() { check.Must(t, errors.Join(s.Close(context.Background()), <-served)) })
@@ -81,41 +72,6 @@ func do(ctx context.Context, by *http.Client, method, url, authorization string)
 	return answer{response, string(text)}, errors.Join(err, response.Body.Close())
 }
 
-func TestEveryPathAnswersWhatAProbeExpects(t *testing.T) {
-	url := "http://" + serve(t, options(func(context.Context) error { return errors.New("gateway zeebe:26500 away\n  for 3 s") }))
-	for _, test := range []struct {
-		name, method, path string
-		status             int
-		body               string
-	}{
-		{"alive while the process runs, whatever the broker does", "GET", "/healthz", 200, "ok\n"},
-		{"not ready, with the reason on one line", "GET", "/readyz", 503, "not ready: gateway zeebe:26500 away for 3 s\n"},
-		{"HEAD is a GET without a body", "HEAD", "/healthz", 200, ""},
-		{"an unknown path is not there", "GET", "/admin", 404, "404 page not found\n"},
-		{"nor is the root", "GET", "/", 404, "404 page not found\n"},
-		{"nothing can be written", "POST", "/healthz", 405, "Method Not Allowed\n"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if a := request(t, test.method, url+test.path, ""); a.StatusCode != test.status || a.body != test.body {
-				t.Errorf("got %d %q, want %d %q", a.StatusCode, a.body, test.status, test.body)
-			}
-		})
-	}
-}
-
-func TestReadyOnceTheReasonIsGone(t *testing.T) {
-	reasons := make(chan error, 2)
-	reasons <- errors.New("draining")
-	reasons <- nil
-	url := "http://" + serve(t, options(func(context.Context) error { return <-reasons }))
-	if a := request(t, "GET", url+"/readyz", ""); a.StatusCode != 503 {
-		t.Errorf("first: %d, want 503", a.StatusCode)
-	}
-	if a := request(t, "GET", url+"/readyz", ""); a.StatusCode != 200 || a.body != "ready\n" {
-		t.Errorf("then: %d %q, want 200 ready", a.StatusCode, a.body)
-	}
-}
-
 func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
 	left := make(chan time.Duration, 1)
 	url := "http://" + serve(t, options(func(ctx context.Context) error {
@@ -142,26 +98,15 @@ func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
 	}
 }
 
-func TestCloseFreesTheAddressEvenIfNothingWasServed(t *testing.T) {
-	s := open(t, options(always))
-	for range 2 {
-		check.Must(t, s.Close(t.Context()))
-	}
-	again, err := net.Listen("tcp", s.Addr())
-	if err != nil {
-		t.Fatalf("the address is still taken: %v", err)
-	}
-	check.Must(t, again.Close())
-}
-
 func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 	for _, cutOff := range []bool{false, true} {
 		asked, let := make(chan struct{}), make(chan struct{})
-		s := open(t, options(func(context.Context) error {
+		s, err := ops.New(options(func(context.Context) error {
 			close(asked)
 			<-let
 			return nil
 		}))
+		check.Must(t, err)
 		served, closed, got := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() { served <- s.Serve() }()
 		go func() {
