@@ -13,7 +13,6 @@ import (
 	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
-	"hospital.example/analyze-retry/internal/broker/transport/rest"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/text"
@@ -89,12 +88,8 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 		return text.Findings{failed("authentication", fmt.Errorf("%s: %w", strategy, err),
 			"worker config shows the credentials; the cluster must know them: docs/configuration.md")}
 	case err != nil:
-		advice := "check host, port and TLS, and that the broker runs"
-		if found := rest.Found(ctx, connection(cfg)); found != "" {
-			advice = "the REST API answers at " + found
-		}
-		return text.Findings{failed("gateway", err,
-			fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: %s", address, address.Transport(), advice))}
+		return text.Findings{failed("gateway", err, fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: check host, "+
+			"port and TLS, and that the broker runs", address, address.Transport()))}
 	}
 	partitions := ok("partitions", "%d of %d have a healthy leader", topology.Led, topology.Partitions)
 	if !topology.Healthy() {

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,13 +79,6 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			t.Helper()
 			c.ZeebeAddress = freeAddress(t)
 		}, "error gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
-		"a port of REST": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
-			t.Helper()
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			check.Must(t, err)
-			g.ServeREST(listener)
-			c.ZeebeAddress = listener.Addr().String()
-		}, "error gateway: ", "the REST API answers at http://127.0.0.1:"},
 		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "error authentication: NONE", "the cluster must know them"},

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
 	"golang.org/x/oauth2/clientcredentials"
-	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/transport"
@@ -37,15 +35,7 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 		resources[i] = transport.Resource(m)
 	}
 	deployed, err := client.Deploy(ctx, cfg.Tenant, resources)
-	return deployed, toldMore(err)
-}
-
-// toldMore adds to an error of the connection who tells more of it.
-func toldMore(err error) error {
-	if transport.Code(err) != codes.Unavailable {
-		return err
-	}
-	return fmt.Errorf("%w; worker doctor shows how ZEEBE_ADDRESS is read and what answers there", err)
+	return deployed, err
 }
 
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the settings.
@@ -60,13 +50,12 @@ func dial(cfg config.Config) (transport.Client, error) {
 func connection(cfg config.Config) transport.Config {
 	address := cfg.Address()
 	c := transport.Config{
-		Scheme:            address.Scheme,
-		Address:           address.Host,
-		Path:              address.Path,
-		CACertPath:        cfg.ZeebeCACertificate,
-		ClientCertPath:    cfg.ZeebeClientCertificate,
-		ClientKeyPath:     cfg.ZeebeClientKey,
-		OverrideAuthority: cfg.ZeebeOverrideAuthority,
+		Scheme:         address.Scheme,
+		Address:        address.Host,
+		Path:           address.Path,
+		CACertPath:     cfg.ZeebeCACertificate,
+		ClientCertPath: cfg.ZeebeClientCertificate,
+		ClientKeyPath:  cfg.ZeebeClientKey,
 	}
 	switch cfg.AuthStrategy() {
 	case config.AuthOIDC:
@@ -112,11 +101,11 @@ func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order
 	variables, _ := json.Marshal(order) // they are texts
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return toldMore(transport.Publish(ctx, r.client, transport.Message{
+	return transport.Publish(ctx, r.client, transport.Message{
 		Name:           "redrive-claim", // which the models wait for, during a wait and a person's task
 		CorrelationKey: claimID,
 		ID:             order.ID,
 		Variables:      variables,
 		Tenant:         r.cfg.Tenant,
-	}))
+	})
 }

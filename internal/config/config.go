@@ -80,7 +80,6 @@ type Cluster struct {
 	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" want:"host:port, grpc://host:port, grpcs://host:port, http://host:port/path or https://host:port/path" desc:"The cluster; host:port is gRPC, http:// and https:// the REST API of 8.8 and later, with or without /v2."`
 	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" want:"true or false" desc:"How an address without a scheme is meant: true is plaintext, false is TLS."`
 	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" want:"the path of a PEM file" desc:"Authorities to check the gateway's certificate against, in place of the system's."`
-	ZeebeOverrideAuthority string `envconfig:"ZEEBE_OVERRIDE_AUTHORITY" want:"a host name" desc:"The name to expect in the gateway's certificate, if it is not the address's."`
 	ZeebeClientCertificate string `envconfig:"ZEEBE_CLIENT_CERTIFICATE_PATH" want:"the path of a PEM file" desc:"A certificate to show to the gateway (mutual TLS)."`
 	ZeebeClientKey         string `envconfig:"ZEEBE_CLIENT_KEY_PATH" want:"the path of a PEM file" desc:"Its private key."`
 	BasicUser              string `envconfig:"CAMUNDA_BASIC_AUTH_USERNAME" want:"1 to 256 characters without a colon" desc:"User for Basic authentication, which it switches on. Credentials for OAuth count before it."`

@@ -125,7 +125,6 @@ func TestEveryVariableReachesItsSetting(t *testing.T) {
 		{"ZEEBE_ADDRESS", "zeebe.example:443"},
 		{"ZEEBE_INSECURE_CONNECTION", "true"},
 		{"ZEEBE_CA_CERTIFICATE_PATH", certificate},
-		{"ZEEBE_OVERRIDE_AUTHORITY", "gateway.example"},
 		{"ZEEBE_CLIENT_CERTIFICATE_PATH", certificate},
 		{"ZEEBE_CLIENT_KEY_PATH", key},
 		{"ZEEBE_CLIENT_ID", "worker"},

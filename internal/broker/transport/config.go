@@ -32,9 +32,6 @@ type Config struct {
 	// ClientCertPath and ClientKeyPath are PEM files of the certificate to show to the gateway, or to the
 	// proxy in front of it. Both or neither.
 	ClientCertPath, ClientKeyPath string
-	// OverrideAuthority is the host name to send and to find in the gateway's certificate, if it is not that
-	// of the address.
-	OverrideAuthority string
 	// OAuth is nil if the gateway requires no token, User and Password are empty if it does not require
 	// those.
 	OAuth          *clientcredentials.Config

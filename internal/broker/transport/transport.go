@@ -27,8 +27,7 @@ const MaxAnswer = 8 << 20
 // busy and has done nothing, and so on.
 type Client interface {
 	// Activate polls once for jobs and passes them on as they come, also those of a poll that fails later. It
-	// returns when the poll is over. What it passes on is what the gateway sent: it may be other jobs than
-	// those asked for.
+	// returns when the poll is over.
 	Activate(ctx context.Context, p Poll, received func([]job.Job)) error
 	// Answer sends the answer of a job once. One of no kind is InvalidArgument.
 	Answer(ctx context.Context, j job.Job, a job.Answer) error

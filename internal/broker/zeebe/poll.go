@@ -1,15 +1,12 @@
 package zeebe
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -34,9 +31,6 @@ const (
 	// clockPause is the time between polls while the clocks differ too much: the job that comes goes back at
 	// once.
 	clockPause = 3 * time.Second
-	// leftOutPause is the least time between two lines about jobs that were left out: such may come with
-	// every poll.
-	leftOutPause = time.Minute
 
 	// noWait is the wait of a poll that takes the jobs there are and does not wait for any.
 	noWait = -time.Millisecond
@@ -155,11 +149,7 @@ func (w *Worker) receive(
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Until(due.Add(pollGrace)), cancel) })
 	defer stop()
 
-	left := 0
 	err = w.client.Activate(open, p, func(jobs []job.Job) {
-		sent := len(jobs)
-		jobs = slices.DeleteFunc(jobs, func(j job.Job) bool { return !requested(p, j) })
-		left += sent - len(jobs)
 		if len(jobs) == 0 {
 			return // Camunda's test gateway sends messages without jobs
 		}
@@ -167,19 +157,7 @@ func (w *Worker) receive(
 		w.opt.Clock.observe(jobs[0], p.Lock)
 		take(jobs)
 	})
-	if left > 0 && time.Since(w.warned) >= leftOutPause {
-		w.warned = time.Now()
-		w.log.Error("jobs_left_out", zap.Int("jobs", left))
-	}
 	return n, err
-}
-
-// requested reports whether a job is one that a poll asks for. Another is not answered, because it is not
-// this worker's to answer. More jobs than asked for do no harm, nor does one that comes twice: it gets its
-// stored answer.
-func requested(p transport.Poll, j job.Job) bool {
-	tenant := cmp.Or(j.Tenant, job.DefaultTenant) // a gateway without multi-tenancy may name none
-	return j.Key > 0 && j.Type == p.JobType && tenant == p.Tenant
 }
 
 // topology makes a call that no job can be in the way of.

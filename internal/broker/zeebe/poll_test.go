@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -76,6 +77,11 @@ func TestJobsThatComeWithAnErrorAreWorked(t *testing.T) {
 		r.add(5)
 		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Code: codes.Unavailable, Applied: true})
 		r.run(Options{})
+		if r.protocol.Scheme == transport.HTTP { // half an answer is none: they come again
+			r.advance(11 * time.Second)
+			check.Same(r, 5, r.gateway.Counts().Completed, "jobs completed")
+			return
+		}
 		r.wantCounts(enginetest.Counts{Completed: 5})
 	})
 }
@@ -190,5 +196,24 @@ func TestARefusalNowAndThenIsNotALoss(t *testing.T) {
 		}
 		r.wantCounts(enginetest.Counts{Completed: 20})
 		check.Same(r, 1, r.logs.Len(), "lines in %v", r.logs.All())
+	})
+}
+
+func TestEveryCodeOfAPollIsSurvived(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		seen := &watcher{}
+		for code := codes.Code(1); code <= 20; code++ {
+			r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Code: code})
+		}
+		r.add(1)
+		r.run(Options{Observer: seen})
+		r.advance(5 * time.Minute)
+		r.wantCounts(enginetest.Counts{Completed: 1})
+		if _, err := r.end(); err != nil {
+			r.Fatal(err)
+		}
+		if seen.polls["ResourceExhausted"] != 1 || len(seen.polls) > 17 { // the label of a metric has a closed set
+			r.Errorf("observed %v", seen.polls)
+		}
 	})
 }

@@ -75,7 +75,6 @@ type Worker struct {
 	gateway  outage.Tracker // by how the polls fare
 	reached  atomic.Bool    // the gateway has answered a poll
 	answers  outage.Tracker // by whether they get through
-	warned   time.Time      // when jobs were last logged as left out
 	slots    slots
 
 	// Active jobs are handled and answered beyond the end of Run's context: handling is aborted after the

@@ -82,20 +82,6 @@ func aMessageGoesAgainOnlyToABusyGateway(t *testing.T, p Protocol) {
 	}
 }
 
-func aBusyGatewayIsGivenUpWithTheContext(t *testing.T, p Protocol) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		r := p.connect(t, transport.Config{})
-		r.gateway.Inject(enginetest.PublishMessage, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-		ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
-		defer cancel()
-		err := transport.Publish(ctx, r.client, transport.Message{Name: "redrive-claim"})
-		if code := transport.Code(err); code != codes.ResourceExhausted && code != codes.DeadlineExceeded {
-			r.Errorf("error %v", err)
-		}
-	})
-}
-
 func aGatewayThatIsBackIsFoundSoon(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,27 +41,13 @@ func (r rig) activate(p transport.Poll) []job.Job {
 	return jobs
 }
 
-func pollAsksForWhatItIsTo(t *testing.T, p Protocol) {
-	t.Helper()
-	r := p.connect(t, transport.Config{})
-	r.activate(poll)
-	polls := requests[*pb.ActivateJobsRequest](r.gateway, enginetest.ActivateJobs)
-	for _, poll := range polls {
-		poll.ProtoReflect().SetUnknown(nil) // what newer gateways know is tested with them
-	}
-	check.Same(r, []*pb.ActivateJobsRequest{{
-		Type: jobType, Worker: "worker-1", MaxJobsToActivate: 10, FetchVariable: []string{"claimId", "retryCount"}, RequestTimeout: -1, Timeout: 10_000,
-		TenantIds: []string{"<default>"},
-	}}, polls, "polls")
-}
-
 func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := p.connect(t, transport.Config{})
 		keys := r.gateway.Add(
 			enginetest.Job{
-				Type: jobType, Variables: `{"claimId":"CLM-1","other":"x"}`, Retries: 2, ProcessID: "sub-06", ElementID: "analyze",
+				Type: jobType, Variables: `{"claimId":"CLM-1","retryCount":9007199254740993.10,"other":"x"}`, Retries: 2, ProcessID: "sub-06", ElementID: "analyze",
 			},
 			enginetest.Job{Type: jobType, Variables: `{}`},
 			enginetest.Job{Type: "another-type", Variables: `{}`},
@@ -70,7 +56,7 @@ func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 		jobs := r.activate(poll)
 		want := job.Job{
 			Key: keys[0], Type: jobType, Tenant: "<default>", ProcessID: "sub-06", ElementID: "analyze", Retries: 2,
-			Headers: "{}", Variables: `{"claimId":"CLM-1"}`, Deadline: now.Add(10 * time.Second).UnixMilli(), Received: now,
+			Headers: "{}", Variables: `{"claimId":"CLM-1","retryCount":9007199254740993.10}`, Deadline: now.Add(10 * time.Second).UnixMilli(), Received: now,
 		}
 		if len(jobs) != 2 {
 			t.Fatalf("%d jobs came", len(jobs))
@@ -81,14 +67,6 @@ func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 		check.Same(t, want, jobs[0], "the first job")
 		check.Same(t, keys[1], jobs[1].Key, "the second job")
 	})
-}
-
-func numbersStayAsTheyCame(t *testing.T, p Protocol) {
-	t.Helper()
-	r := p.connect(t, transport.Config{})
-	const variables = `{"claimId":"CLM-1","retryCount":9007199254740993.10}`
-	r.gateway.Add(enginetest.Job{Type: jobType, Variables: variables})
-	check.Same(t, variables, r.activate(poll)[0].Variables, "variables")
 }
 
 func answersAreReadUpToALimit(t *testing.T, p Protocol) {
@@ -164,23 +142,18 @@ func anAnswerOfNoKindIsRefused(t *testing.T, p Protocol) {
 	check.Same(t, codes.InvalidArgument, transport.Code(err), "code of %v", err)
 }
 
-func aJobThatIsNotThereIsNotFound(t *testing.T, p Protocol) {
-	t.Helper()
-	r := p.connect(t, transport.Config{})
-	for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Release("")} {
-		err := r.client.Answer(t.Context(), job.Job{Key: 4711, Retries: 3}, answer)
-		check.Same(t, codes.NotFound, transport.Code(err), "code of %v", err)
-	}
-}
-
-func aJobWithAnIncidentTakesNoAnswer(t *testing.T, p Protocol) {
+func anAnswerThatComesTooLateIsToldWhy(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Add(enginetest.Job{Type: jobType, Variables: `{}`})
-	j := r.activate(poll)[0]
-	check.Must(t, r.client.Answer(t.Context(), j, job.Incident("no")))
-	err := r.client.Answer(t.Context(), j, job.Complete("{}"))
-	check.Same(t, codes.FailedPrecondition, transport.Code(err), "code of %v", err)
+	held := r.activate(poll)[0]
+	check.Must(t, r.client.Answer(t.Context(), held, job.Incident("no")))
+	for j, want := range map[job.Job]codes.Code{held: codes.FailedPrecondition, {Key: 4711, Retries: 3}: codes.NotFound} {
+		for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Release("")} {
+			err := r.client.Answer(t.Context(), j, answer)
+			check.Same(t, want, transport.Code(err), "code of %v", err)
+		}
+	}
 }
 
 func aLockIsExtendedOnlyWhereThereIsOne(t *testing.T, p Protocol) {

@@ -112,30 +112,24 @@ func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 	})
 }
 
-// authority issues the certificates of a test and keeps them in files.
-type authority struct {
-	*certtest.Authority
-	t   *testing.T
-	dir string
-}
-
-func newAuthority(t *testing.T) *authority {
+// issue makes a certificate for a host and returns the paths of it and of its key.
+func issue(t *testing.T, by *certtest.Authority, host string, validFor time.Duration) (certificate, key string) {
 	t.Helper()
-	a := &authority{certtest.NewAuthority(t), t, t.TempDir()}
-	certtest.Write(t, a.path("ca"), a.PEM)
-	return a
-}
-
-// issue makes a certificate for a host name and returns the paths of it and of its key.
-func (a *authority) issue(name string, validFor time.Duration) (certificate, key string) {
-	certificatePEM, keyPEM := a.Issue(a.t, 1, validFor, name)
-	certificate, key = a.path(name), a.path(name+".key")
-	certtest.Write(a.t, certificate, certificatePEM)
-	certtest.Write(a.t, key, keyPEM)
+	dir := t.TempDir()
+	certificate, key = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	certificatePEM, keyPEM := by.Issue(t, 1, validFor, host)
+	certtest.Write(t, certificate, certificatePEM)
+	certtest.Write(t, key, keyPEM)
 	return certificate, key
 }
 
-func (a *authority) path(name string) string { return filepath.Join(a.dir, name+".pem") }
+// trusting makes an authority and returns the path of its certificate too.
+func trusting(t *testing.T) (a *certtest.Authority, ca string) {
+	t.Helper()
+	a, ca = certtest.NewAuthority(t), filepath.Join(t.TempDir(), "ca.pem")
+	certtest.Write(t, ca, a.PEM)
+	return a, ca
+}
 
 // serveTLS starts a gateway that shows a certificate, and returns its address.
 func (p Protocol) serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) string {
@@ -160,30 +154,27 @@ func (p Protocol) reach(t *testing.T, c transport.Config) error {
 
 func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 	t.Helper()
-	ours, others := newAuthority(t), newAuthority(t)
-	certificate, key := ours.issue("zeebe.example", time.Hour)
-	old, oldKey := ours.issue("old.example", -time.Minute)
-	good, expired := p.serveTLS(t, certificate, key, nil), p.serveTLS(t, old, oldKey, nil)
+	ours, ca := trusting(t)
+	_, others := trusting(t)
+	certificate, key := issue(t, ours, "127.0.0.1", time.Hour)
+	named, namedKey := issue(t, ours, "zeebe.example", time.Hour)
+	old, oldKey := issue(t, ours, "127.0.0.1", -time.Minute)
+	good := p.serveTLS(t, certificate, key, nil)
 	obsolete := p.serveTLS(t, certificate, key, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 })
-	plaintext := p.listen(t, enginetest.New(), nil)
-	ca := ours.path("ca")
 	for name, test := range map[string]struct {
-		config transport.Config
-		refuse string // empty if the gateway is trusted
+		address, ca string
+		refuse      string // empty if the gateway is trusted
 	}{
-		"custom authority and the certificate's name": {transport.Config{Address: good, CACertPath: ca, OverrideAuthority: "zeebe.example"}, ""},
-		"address that the certificate does not name":  {transport.Config{Address: good, CACertPath: ca}, "127.0.0.1"},
-		"another name":               {transport.Config{Address: good, CACertPath: ca, OverrideAuthority: "other.example"}, "x509: certificate is valid for zeebe.example, not other.example"},
-		"another authority":          {transport.Config{Address: good, CACertPath: others.path("ca"), OverrideAuthority: "zeebe.example"}, "x509: certificate signed by unknown authority"},
-		"system authorities":         {transport.Config{Address: good, OverrideAuthority: "zeebe.example"}, "failed to verify certificate"}, // in the system's words
-		"expired":                    {transport.Config{Address: expired, CACertPath: ca, OverrideAuthority: "old.example"}, "x509: certificate has expired or is not yet valid"},
-		"TLS 1.1":                    {transport.Config{Address: obsolete, CACertPath: ca, OverrideAuthority: "zeebe.example"}, "protocol version"},
-		"only the worker speaks TLS": {transport.Config{Address: plaintext, CACertPath: ca}, "tls: first record does not look like a TLS handshake"},
+		"custom authority and the certificate's name": {good, ca, ""},
+		"another name":       {p.serveTLS(t, named, namedKey, nil), ca, "127.0.0.1"},
+		"another authority":  {good, others, "x509: certificate signed by unknown authority"},
+		"system authorities": {good, "", "failed to verify certificate"}, // in the system's words
+		"expired":            {p.serveTLS(t, old, oldKey, nil), ca, "x509: certificate has expired or is not yet valid"},
+		"TLS 1.1":            {obsolete, ca, "protocol version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.config.Scheme = p.Secure
-			err := p.reach(t, test.config)
+			err := p.reach(t, transport.Config{Scheme: p.Secure, Address: test.address, CACertPath: test.ca})
 			if test.refuse == "" {
 				check.Must(t, err)
 				return
@@ -192,35 +183,24 @@ func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 			check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
 		})
 	}
-	t.Run("only the gateway speaks TLS", func(t *testing.T) {
-		t.Parallel()
-		err := p.reach(t, transport.Config{Scheme: p.Scheme, Address: good})
-		check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
-	})
 }
 
 func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 	t.Helper()
-	ours, others := newAuthority(t), newAuthority(t)
-	certificate, key := ours.issue("zeebe.example", time.Hour)
+	ours, ca := trusting(t)
+	others, _ := trusting(t)
+	certificate, key := issue(t, ours, "127.0.0.1", time.Hour)
 	address := p.serveTLS(t, certificate, key, func(c *tls.Config) {
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 		c.ClientCAs = x509.NewCertPool()
 		c.ClientCAs.AppendCertsFromPEM(ours.PEM)
 	})
-	config := transport.Config{Scheme: p.Secure, Address: address, CACertPath: ours.path("ca"), OverrideAuthority: "zeebe.example"}
-
-	if err := p.reach(t, config); err == nil {
-		t.Error("reached without a certificate")
-	}
-	config.ClientCertPath, config.ClientKeyPath = ours.issue("worker.example", time.Hour)
-	if err := p.reach(t, config); err != nil {
-		t.Errorf("not reached with the right certificate: %v", err)
-	}
-	config.ClientCertPath, config.ClientKeyPath = others.issue("worker.example", time.Hour)
-	if err := p.reach(t, config); err == nil {
-		t.Error("reached with a certificate of another authority")
-	}
+	config := transport.Config{Scheme: p.Secure, Address: address, CACertPath: ca}
+	check.Fails(t, p.reach(t, config))
+	config.ClientCertPath, config.ClientKeyPath = issue(t, ours, "worker.example", time.Hour)
+	check.Must(t, p.reach(t, config))
+	config.ClientCertPath, config.ClientKeyPath = issue(t, others, "worker.example", time.Hour)
+	check.Fails(t, p.reach(t, config))
 }
 
 // aGatewayThatCutsTheConnectionIsSurvived cuts each connection after some more bytes than the one before, until a call

@@ -42,7 +42,6 @@ func Dial(c transport.Config) (*Client, error) {
 	conn, err := grpc.NewClient("dns:///"+c.Address,
 		grpc.WithTransportCredentials(security),
 		grpc.WithPerRPCCredentials(authorizer),
-		grpc.WithAuthority(c.OverrideAuthority),
 		grpc.WithContextDialer(c.Dial),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: 10 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: reconnectMax}),

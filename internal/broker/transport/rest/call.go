@@ -22,32 +22,15 @@ type form struct {
 	content []byte
 }
 
-// ask makes a call and reads its answer, JSON that holds this text.
-func (c *Client) ask(ctx context.Context, resource string, body any, holds string, answer any) error {
-	return c.call(ctx, resource, body, holds, func(text []byte) error {
-		if json.Unmarshal(text, answer) != nil {
-			return errBroken
-		}
-		return nil
-	})
-}
-
 // errBroken does not say where: the text may repeat what the answer holds.
 var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Internal, "broken JSON"))
 
-const (
-	// maxRefusal is how many bytes are read of an answer that is not the call's result.
-	maxRefusal = 64 << 10
-	// large is the size in bytes from which on answers are read one at a time: each takes a multiple of it in
-	// memory.
-	large = 1 << 20
-)
+// maxRefusal is how many bytes are read of an answer that is not the call's result.
+const maxRefusal = 64 << 10
 
-// call makes a call, such as GET /topology, and has its answer read, which holds this text; with an empty one
-// it is to be nothing. Of an answer that breaks off or is too large, what has come is read.
-func (c *Client) call(
-	ctx context.Context, resource string, body any, holds string, read func(text []byte) error,
-) error {
+// call makes a call, such as GET /topology, and reads its answer, JSON that holds this text; with an empty one
+// it is to be nothing.
+func (c *Client) call(ctx context.Context, resource string, body any, holds string, answer any) error {
 	method, path, _ := strings.Cut(resource, " ")
 	sent, ready := body.(form)
 	if !ready && body != nil {
@@ -61,7 +44,6 @@ func (c *Client) call(
 	if err != nil {
 		return err
 	}
-	request.Host = c.host
 	request.Header.Set("Accept", "application/json, application/problem+json")
 	if sent.kind != "" {
 		request.Header.Set("Content-Type", sent.kind)
@@ -80,7 +62,7 @@ func (c *Client) call(
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode == http.StatusOK && holds != "":
-		return c.result(ctx, response, holds, read)
+		return c.result(ctx, response, holds, answer)
 	case response.StatusCode == http.StatusNoContent && holds == "":
 		return nil
 	}
@@ -91,32 +73,21 @@ func (c *Client) call(
 	return c.refusal(response, text)
 }
 
-// result has the answer of a call that succeeded read.
-func (c *Client) result(
-	ctx context.Context, response *http.Response, holds string, read func(text []byte) error,
-) error {
-	limited := http.MaxBytesReader(nil, response.Body, transport.MaxAnswer)
-	text, err := io.ReadAll(io.LimitReader(limited, large))
-	if len(text) == large {
-		if err = c.turn.Acquire(ctx, 1); err == nil {
-			defer c.turn.Release(1)
-			whole := bytes.NewBuffer(make([]byte, 0, transport.MaxAnswer+bytes.MinRead)) // need not grow
-			_, err = whole.ReadFrom(io.MultiReader(bytes.NewReader(text), limited))
-			text = whole.Bytes()
-		}
-	}
-	if err == nil && !bytes.Contains(text, []byte(holds)) {
-		return c.refusal(response, text)
-	}
-	unread := read(text)
+// result reads the answer of a call that succeeded.
+func (c *Client) result(ctx context.Context, response *http.Response, holds string, answer any) error {
+	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, transport.MaxAnswer))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		return status.Errorf(codes.ResourceExhausted,
 			"the answer is larger than %d bytes", transport.MaxAnswer)
 	case err != nil:
 		return c.broken(ctx, err)
+	case !bytes.Contains(text, []byte(holds)):
+		return c.refusal(response, text)
+	case json.Unmarshal(text, answer) != nil:
+		return errBroken
 	}
-	return unread
+	return nil
 }
 
 // broken returns the error of a call that a connection did not carry, or not to its end.

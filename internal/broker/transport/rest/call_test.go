@@ -81,15 +81,6 @@ func TestPageOfAnotherProgramIsNoWordOnAJob(t *testing.T) {
 	}
 }
 
-func TestLongProblemIsCut(t *testing.T) {
-	body := `{"title":"INVALID_ARGUMENT","detail":"` + strings.Repeat("x", 200_000) + `"}`
-	err := answering(t, 400, problemJSON, body).Answer(t.Context(), job.Job{}, job.Complete("{}"))
-	check.Same(t, codes.InvalidArgument, transport.Code(err), "code")
-	if len(err.Error()) > 400 {
-		t.Errorf("an error of %d bytes", len(err.Error()))
-	}
-}
-
 func TestRedirectIsNotFollowed(t *testing.T) {
 	var reached atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
@@ -113,7 +104,7 @@ func TestUndeliverablePollIsLost(t *testing.T) {
 		"not written":   answering(t, 500, problemJSON, `{"title":"Internal Server Error","detail":"Failed to write request"}`),
 		"begun":         answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[{"type":"about:blank"`),
 		"begun, closed": answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[}{"type":"about:blank"}`),
-		"no list":       answering(t, 200, plainJSON, `{"jobs":null}`),
+		"an odd job":    answering(t, 200, plainJSON, `{"jobs":[`+wire(`"7"`, `{}`)+`,{"jobKey":"9999999999999999999999"}]}`),
 	} {
 		_, err := activate(t, c, poll)
 		if !errors.Is(err, transport.ErrLost) || transport.Code(err) != codes.Internal {

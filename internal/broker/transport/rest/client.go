@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -19,8 +18,7 @@ import (
 
 // Client implements [transport.Client].
 type Client struct {
-	base, host string              // of the URLs, and to send
-	turn       *semaphore.Weighted // of the one large answer that is read
+	base       string // of the URLs
 	authorizer *transport.Authorizer
 	http       *http.Transport
 }
@@ -33,10 +31,11 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Activate implements [transport.Client]. The answer to a poll is one message; of one that breaks off it
-// passes on the jobs that have arrived.
+// Activate implements [transport.Client]. The answer to a poll is one message, of which all or nothing can be
+// read.
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
-	return c.call(ctx, "POST /jobs/activation", activation{
+	var activated struct{ Jobs []activatedJob }
+	err := c.call(ctx, "POST /jobs/activation", activation{
 		Type:           p.JobType,
 		Worker:         p.Worker,
 		Timeout:        p.Lock.Milliseconds(),
@@ -44,7 +43,18 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 		FetchVariable:  p.Fetch,
 		RequestTimeout: p.Wait.Milliseconds(),
 		TenantIDs:      []string{p.Tenant},
-	}, `"jobs"`, func(text []byte) error { return readJobs(text, p.Max, received) })
+	}, `"jobs"`, &activated)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	jobs := make([]job.Job, len(activated.Jobs))
+	for i, a := range activated.Jobs {
+		jobs[i] = a.Job
+		jobs[i].Headers, jobs[i].Variables, jobs[i].Received = string(a.Headers), string(a.Variables), now
+	}
+	received(jobs)
+	return nil
 }
 
 // Answer implements [transport.Client].
@@ -75,7 +85,7 @@ func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) 
 // Topology implements [transport.Client].
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
-	if err := c.ask(ctx, "GET /topology", nil, `"partitionsCount"`, &t); err != nil {
+	if err := c.call(ctx, "GET /topology", nil, `"partitionsCount"`, &t); err != nil {
 		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
 	}
 	return t.fromWire(), nil
@@ -95,7 +105,7 @@ func (c *Client) Deploy(
 	_ = files.Close()
 	var d deployment
 	sent := form{files.FormDataContentType(), body.Bytes()}
-	if err = c.ask(ctx, "POST /deployments", sent, `"deployments"`, &d); err != nil {
+	if err = c.call(ctx, "POST /deployments", sent, `"deployments"`, &d); err != nil {
 		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
 	}
 	return d.fromWire(), nil
@@ -103,5 +113,5 @@ func (c *Client) Deploy(
 
 // PublishMessage implements [transport.Client].
 func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
-	return c.call(ctx, "POST /messages/publication", m, `"messageKey"`, func([]byte) error { return nil })
+	return c.call(ctx, "POST /messages/publication", m, `"messageKey"`, &struct{}{})
 }

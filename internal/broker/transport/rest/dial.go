@@ -3,16 +3,11 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
-
-	"golang.org/x/sync/semaphore"
-	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/broker/transport"
 )
@@ -23,9 +18,6 @@ func Dial(c transport.Config) (*Client, error) {
 	config, err := c.TLS()
 	if err != nil {
 		return nil, err
-	}
-	if config != nil && c.OverrideAuthority != "" {
-		config.ServerName = (&url.URL{Host: c.OverrideAuthority}).Hostname()
 	}
 	by := http.DefaultTransport.(*http.Transport).Clone()
 	by.TLSClientConfig = config
@@ -44,34 +36,7 @@ func Dial(c transport.Config) (*Client, error) {
 	base := url.URL{Scheme: c.Scheme, Host: c.Address, Path: c.Path + "/v2"}
 	return &Client{
 		base:       base.String(),
-		host:       cmp.Or(c.OverrideAuthority, c.Address),
-		turn:       semaphore.NewWeighted(1),
 		authorizer: c.Authorizer(),
 		http:       by,
 	}, nil
-}
-
-// Found returns the address at which the REST API answers on the host of a gateway that does not: at its
-// port, or at 8080, the usual one. It is empty where none does. It sends no credentials.
-func Found(ctx context.Context, c transport.Config) string {
-	c.Scheme = strings.Replace(c.Scheme, "grpc", "http", 1)
-	c.OAuth, c.User = nil, ""
-	host, port, _ := net.SplitHostPort(c.Address)
-	for _, port := range []string{port, "8080"} {
-		c.Address = net.JoinHostPort(host, port)
-		client, err := Dial(c)
-		if err != nil {
-			return ""
-		}
-		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-		_, err = client.Topology(limited)
-		cancel()
-		_ = client.Close()
-		switch transport.Code(err) {
-		case codes.OK, codes.Unauthenticated, codes.PermissionDenied:
-			return c.Scheme + "://" + c.Address
-		default: // it is not there
-		}
-	}
-	return ""
 }

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -52,51 +51,6 @@ func TestNumbersOfAnAnswerStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestOddJobDoesNotLoseTheOthers(t *testing.T) {
-	good := wire(`"7"`, `{}`)
-	for _, odd := range []string{
-		`null`, `1`, `"job"`, `[]`, `{}`, `{"jobKey":null,"variables":null}`, `{"jobKey":"9999999999999999999999"}`, `{"jobKey":{},"type":[],"retries":"3"}`,
-		wire(`"1e3"`, `{}`), wire(`-5`, `{}`), strings.Replace(good, `"retries":3`, `"retries":99999999999`, 1),
-	} {
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"x":{"a":[]},"jobs":[`+odd+`,`+good+`],"more":[1]}`), poll)
-		check.Must(t, err)
-		if len(jobs) != 2 || jobs[1].Key != 7 || jobs[1].Type != "t" {
-			t.Errorf("%s: %+v", odd, jobs)
-		}
-	}
-}
-
-// What is left of an odd job might be taken for one of the default tenant.
-func TestOddJobIsPassedOnEmpty(t *testing.T) {
-	good := strings.Replace(wire(`"7"`, `{}`), job.DefaultTenant, "another", 1)
-	for was, odd := range map[string]string{
-		`"type":"t"`: `"processInstanceKey":"x","type":"t"`, `"tenantId":"another"`: `"tenantId":["another"]`, `"retries":3`: `"retries":"3"`,
-	} {
-		changed := strings.Replace(good, was, odd, 1)
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+changed+`,`+good+`]}`), poll)
-		check.Must(t, err)
-		if len(jobs) != 2 || jobs[0].Key != 0 || jobs[0].Type != "" || jobs[1].Tenant != "another" {
-			t.Errorf("%s: %+v", odd, jobs)
-		}
-	}
-}
-
-func TestJobsThatNobodyAskedForComeInBatches(t *testing.T) {
-	c := answering(t, 200, plainJSON, `{"jobs":[`+strings.Repeat(wire(`"1"`, `{}`)+",", 24)+wire(`"2"`, `{}`)+`]}`)
-	var batches []int
-	check.Must(t, c.Activate(t.Context(), poll, func(jobs []job.Job) { batches = append(batches, len(jobs)) }))
-	check.Same(t, []int{10, 10, 5}, batches, "batches")
-}
-
-func TestAnswerWithoutTheEndOfItsListIsLost(t *testing.T) {
-	for _, end := range []string{"", ",", "}", " ,\n"} {
-		jobs, err := activate(t, answering(t, 200, plainJSON, `{"jobs":[`+wire(`"1"`, `{}`)+end), poll)
-		if !errors.Is(err, transport.ErrLost) || len(jobs) != 1 || jobs[0].Key != 1 {
-			t.Errorf("after %q: %+v, %v", end, jobs, err)
-		}
-	}
-}
-
 func TestOnlyHealthyLeadersLead(t *testing.T) {
 	c := answering(t, 200, plainJSON, `{"gatewayVersion":"8.9.3","partitionsCount":3,"clusterId":null,"brokers":[{"nodeId":0,"partitions":[
 		{"partitionId":1,"role":"leader","health":"healthy"},{"partitionId":2,"role":"leader","health":"unhealthy"},
@@ -104,19 +58,6 @@ func TestOnlyHealthyLeadersLead(t *testing.T) {
 	got, err := c.Topology(t.Context())
 	check.Must(t, err)
 	check.Same(t, transport.Topology{Version: "8.9.3", Partitions: 3, Led: 1}, got, "topology")
-}
-
-func TestJobsBeforeABreakArePassedOn(t *testing.T) {
-	c := served(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", plainJSON)
-		_, _ = io.WriteString(w, `{"jobs":[`+wire(`"1"`, `{}`)+`,`+wire(`"2"`, `{}`)+`,{"type":`)
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	})
-	jobs, err := activate(t, c, poll)
-	if transport.Code(err) != codes.Unavailable || len(jobs) != 2 {
-		t.Errorf("%d jobs, %v", len(jobs), err)
-	}
 }
 
 func TestCallsShowWhatTheyAreTo(t *testing.T) {
@@ -127,14 +68,14 @@ func TestCallsShowWhatTheyAreTo(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	c := dial(t, transport.Config{
-		Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Path: "/orchestration", OverrideAuthority: "camunda.example",
+		Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Path: "/orchestration",
 		User: "worker", Password: "é:x",
 	})
 	check.Must(t, c.ExtendLock(t.Context(), job.Job{Key: 1<<63 - 1}, time.Second))
 	r := <-requests
 	user, password, _ := r.BasicAuth()
-	check.Same(t, []string{"PATCH", "/orchestration/v2/jobs/9223372036854775807", "camunda.example", "worker", "é:x"},
-		[]string{r.Method, r.URL.Path, r.Host, user, password}, "call")
+	check.Same(t, []string{"PATCH", "/orchestration/v2/jobs/9223372036854775807", "worker", "é:x"},
+		[]string{r.Method, r.URL.Path, user, password}, "call")
 }
 
 // counting makes a client of a server that counts its connections.

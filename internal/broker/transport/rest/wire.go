@@ -1,12 +1,8 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
-	"time"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
@@ -43,48 +39,6 @@ type document string
 // UnmarshalJSON implements [json.Unmarshaler].
 func (d *document) UnmarshalJSON(text []byte) error {
 	*d = document(strings.ToValidUTF8(string(text), "\uFFFD"))
-	return nil
-}
-
-// readJobs reads a poll's answer job by job, so that those before a fault in it are not lost, and passes them
-// on in batches, so that few are held. A job of which anything cannot be read is passed on empty, which the
-// worker leaves out and counts: it is no reason to lose those that are locked with it, but without its tenant
-// it might be taken for the default one's.
-func readJobs(text []byte, batch int, received func([]job.Job)) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	for token := json.Token(nil); token != "jobs"; {
-		var err error
-		if token, err = d.Token(); err != nil {
-			return errBroken
-		}
-	}
-	_, _ = d.Token() // where the list begins
-	now := time.Now()
-	var jobs []job.Job
-	defer func() {
-		if len(jobs) > 0 {
-			received(jobs)
-		}
-	}()
-	for d.More() {
-		var a activatedJob
-		err := d.Decode(&a) // reads on after a value of the wrong type
-		_, ends := errors.AsType[*json.SyntaxError](err)
-		switch {
-		case ends, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return errBroken
-		case err != nil:
-			a = activatedJob{}
-		}
-		a.Job.Headers, a.Job.Variables, a.Received = string(a.Headers), string(a.Variables), now
-		if jobs = append(jobs, a.Job); len(jobs) == batch {
-			received(jobs)
-			jobs = nil
-		}
-	}
-	if end, _ := d.Token(); end != json.Delim(']') {
-		return errBroken
-	}
 	return nil
 }
 
