@@ -69,7 +69,7 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		"ZEEBE_CLIENT_SECRET=\t" + canary,
 		"ZEEBE_AUTHORIZATION_SERVER_URL=https://worker:" + canary + "@login.example/",
 		"ZEEBE_ADDRESS=http://worker:" + canary + "@zeebe:26500",
-		"CAMUNDA_REST_ADDRESS=https://zeebe/?key=" + canary,
+		"CAMUNDA_BASIC_AUTH_USERNAME=worker:" + canary,
 	}
 	broken := secretFile(t, canary+"\nexport ZEEBE_CLIENT_SECRET='"+canary+"\nexport "+canary+"=x\nexport ZEEBE_CLIENT_SECRET='2"+canary+"'")
 	for _, test := range []struct {
@@ -132,12 +132,7 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			g, setting := gateway(t)
 			addJob(g, 1)
-			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug",
-				"CAMUNDA_REST_ADDRESS=https://u:"+canary+"@zeebe.example")...)
-			warning := p.await("config_warning")
-			if !strings.HasPrefix(fmt.Sprint(warning["warning"]), "ZEEBE_ADDRESS: CAMUNDA_REST_ADDRESS is not used") {
-				t.Errorf("the warning is %v", warning)
-			}
+			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug")...)
 			address := fmt.Sprint(p.await("worker_started")["httpAddress"])
 			p.await(test.lost)
 			for _, ask := range []struct{ url, authorization, want string }{

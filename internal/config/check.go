@@ -16,8 +16,6 @@ func (l *loader) check() {
 	l.checkHTTP()
 	l.checkDatabaseURL()
 	l.checkCredentials()
-	l.checkMode("RETRY_HTTP_TLS_KEY_PATH", l.HTTP.TLSKeyPath)
-	l.checkMode("ZEEBE_CLIENT_KEY_PATH", l.ZeebeClientKey)
 }
 
 // checkHTTP refuses to serve other hosts without a token or a certificate.
@@ -71,9 +69,6 @@ func (l *loader) checkCredentials() {
 	}
 	if strings.Contains(l.BasicUser, ":") { // a password may follow it
 		l.fault(user, "holds a colon", "")
-	}
-	if l.BasicUser != "" && l.AuthStrategy() == AuthOIDC {
-		l.warn(user, "is not used, as credentials for OAuth are set too", "remove one of the two")
 	}
 	if _, ok := l.address(); !ok {
 		l.refuse(address)

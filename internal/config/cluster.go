@@ -79,8 +79,6 @@ func (c *Config) AuthStrategy() AuthStrategy {
 		return AuthOIDC
 	case c.BasicUser != "" || c.BasicPassword != "":
 		return AuthBasic
-	case c.ZeebeTokenAudience != "" || c.ZeebeTokenScope != "": // half of it
-		return AuthOIDC
 	}
 	return AuthNone
 }

@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,31 +17,10 @@ func TestTheAddressPicksTheTransport(t *testing.T) {
 		{"ZEEBE_ADDRESS=grpcs://[::1]", "grpcs://[::1]:443", "gRPC over TLS"},
 		{"ZEEBE_ADDRESS=http://camunda:8080", "http://camunda:8080", "REST over plaintext"},
 		{"ZEEBE_ADDRESS=https://camunda.example/orchestration/v2/", "https://camunda.example:443/orchestration", "REST over TLS"},
-		{"ZEEBE_GRPC_ADDRESS=http://zeebe:26500", "grpc://zeebe:26500", "gRPC over plaintext"},
-		{"CAMUNDA_GRPC_ADDRESS=http-gateway:26500", "grpcs://http-gateway:26500", "gRPC over TLS"},
-		{"CAMUNDA_GRPC_ADDRESS=https://zeebe", "grpcs://zeebe:443", "gRPC over TLS"},
-		{"CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b", "https://bru-2.zeebe.camunda.io:443/0a1b", "REST over TLS"},
 	} {
 		cfg := load(t, strings.Fields(test.settings)...)
 		check.Same(t, []string{test.want, test.transport}, []string{cfg.Address().String(), cfg.Address().Transport()}, "address by %s", test.settings)
 		check.Same(t, 0, len(cfg.Warnings), "warnings by %s", test.settings)
-	}
-}
-
-func TestOfSeveralAddressesTheOwnNameCountsThenGRPC(t *testing.T) {
-	const grpc, rest = "GRPC_ADDRESS=grpcs://zeebe:443", "REST_ADDRESS=https://camunda:8080"
-	for _, test := range []struct{ first, second, want string }{
-		{"CAMUNDA_" + rest, "ZEEBE_" + grpc, "grpcs://zeebe:443"},
-		{"ZEEBE_" + rest, "CAMUNDA_" + grpc, "grpcs://zeebe:443"},
-		{"CAMUNDA_" + grpc, "ZEEBE_ADDRESS=own:443", "grpcs://own:443"},
-	} {
-		cfg := load(t, test.first, test.second)
-		check.Same(t, test.want, cfg.Address().String(), "address by %s and %s", test.first, test.second)
-		check.Same(t, 1, len(cfg.Warnings), "warnings by %s and %s", test.first, test.second)
-		set(t)
-		cfg, err := config.Load(file(t, test.first+"\n"+test.second+"\n"))
-		check.Must(t, err)
-		check.Same(t, test.want, cfg.Address().String(), "address by a file with %s and %s", test.first, test.second)
 	}
 }
 
@@ -54,10 +32,6 @@ func TestAnAddressThatIsNone(t *testing.T) {
 	for _, address := range []string{"https://me:pw@zeebe.example:443", "https://zeebe.example?key=pw@x"} {
 		want := `ZEEBE_ADDRESS: "***" is not allowed -> allowed: ` + addresses
 		check.Same(t, want, strings.Join(faults(t, "ZEEBE_ADDRESS="+address), "\n"), "faults of %s", address)
-	}
-	for _, address := range []string{"http-gateway:8080", "zeebe:8080"} {
-		want := "ZEEBE_ADDRESS: CAMUNDA_REST_ADDRESS does not begin with http:// or https://"
-		check.Same(t, want, strings.Join(faults(t, "CAMUNDA_REST_ADDRESS="+address), "\n"), "faults of %s", address)
 	}
 }
 
@@ -84,17 +58,6 @@ func TestTheCredentialsPickTheStrategy(t *testing.T) {
 	for _, half := range []string{"ZEEBE_CLIENT_ID=worker", "ZEEBE_CLIENT_SECRET=s3cret", "ZEEBE_AUTHORIZATION_SERVER_URL=https://login.example/token"} {
 		check.Same(t, 2, len(faults(t, half)), "faults of %s alone, which is not taken for no authentication", half)
 	}
-	for _, half := range []string{"ZEEBE_TOKEN_AUDIENCE=zeebe-api", "ZEEBE_TOKEN_SCOPE=jobs"} {
-		check.Contains(t, strings.Join(faults(t, half), "\n"), "ZEEBE_CLIENT_ID"+oidc)
-		cfg := load(t, append(basic, half)...)
-		check.Same(t, config.AuthBasic, cfg.AuthStrategy(), "strategy by Basic authentication and %s", half)
-	}
-}
-
-func TestAUserBesideOAuthGetsAWarning(t *testing.T) {
-	cfg := load(t, oauth("CAMUNDA_BASIC_AUTH_USERNAME=demo", "CAMUNDA_BASIC_AUTH_PASSWORD=demo")...)
-	check.Same(t, config.AuthOIDC, cfg.AuthStrategy(), "strategy")
-	check.Same(t, []string{"CAMUNDA_BASIC_AUTH_USERNAME: is not used, as credentials for OAuth are set too -> remove one of the two"}, lines(cfg.Warnings), "warnings")
 }
 
 func TestTheAuthorizationServerIsAURL(t *testing.T) {
@@ -160,18 +123,11 @@ func TestTheDownloadedCredentialsAreAllThatSaaSNeeds(t *testing.T) {
 		sources[s.Name] = s.Source
 	}
 	check.Same(t, []string{"env", "file", "default"}, []string{sources["RETRY_CLUSTER_NAME"], sources["ZEEBE_CLIENT_SECRET"], sources["RETRY_LANG"]}, "sources")
-
-	check.Must(t, os.Chmod(path, 0o644))
-	set(t, "CAMUNDA_REST_ADDRESS=https://bru-2.zeebe.camunda.io/0a1b-2c3d")
-	cfg, err = config.Load(path)
-	check.Must(t, err)
-	check.Same(t, "https://bru-2.zeebe.camunda.io:443/0a1b-2c3d", cfg.Address().String(), "address that the environment chooses")
-	check.Contains(t, strings.Join(lines(cfg.Warnings), ""), "--credentials: its file has mode 0644")
 }
 
 func TestACredentialsFileIsReadAsAShellWouldReadIt(t *testing.T) {
 	set(t)
-	cfg, err := config.Load(file(t, "# of the console\n\n  ZEEBE_ADDRESS=a:1\r\nexport\tCAMUNDA_TENANT_ID=\"south\"\nexport ZEEBE_TOKEN_SCOPE=\n"))
+	cfg, err := config.Load(file(t, "# of the console\n\n  ZEEBE_ADDRESS=a:1\r\nexport\tRETRY_TENANT=\"south\"\nexport ZEEBE_TOKEN_SCOPE=\n"))
 	check.Must(t, err)
 	check.Same(t, []string{"grpcs://a:1", "south"}, []string{cfg.Address().String(), cfg.Tenant}, "settings")
 	const noLine = "--credentials: its file is not lines like export ZEEBE_CLIENT_ID='...'"

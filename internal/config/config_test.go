@@ -216,16 +216,6 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
-func TestASettingIsReadByItsOtherNames(t *testing.T) {
-	cfg := load(t, "CAMUNDA_TENANT_ID=south", "CAMUNDA_CLIENT_ID=worker", "ZEEBE_CLIENT_ID=worker", "CAMUNDA_CLIENT_SECRET_FILE="+file(t, "s3cret\n"),
-		"CAMUNDA_OAUTH_URL=https://login.example/token", "CAMUNDA_TOKEN_SCOPE=jobs")
-	check.Same(t, []any{"south", "worker", "s3cret", "jobs"}, []any{cfg.Tenant, cfg.ZeebeClientID, string(cfg.ZeebeClientSecret), cfg.ZeebeTokenScope}, "settings")
-	check.Same(t, 0, len(cfg.Warnings), "warnings")
-	cfg = load(t, "RETRY_TENANT=north", "CAMUNDA_TENANT_ID=south")
-	check.Same(t, "north", cfg.Tenant, "tenant by two names")
-	check.Same(t, []string{"RETRY_TENANT: CAMUNDA_TENANT_ID is not used, as RETRY_TENANT is set too -> remove one of the two"}, lines(cfg.Warnings), "warnings")
-}
-
 func TestAPartIsReadWhateverIsWrongWithTheRest(t *testing.T) {
 	set(t, "RETRY_LOG_LEVEL=loud", "RETRY_POLICIES_FILE=p.yaml", "RETRY_TZ=UTC", "RETRY_LANG=", "LC_ALL=", "LC_MESSAGES=", "LANG=pt_BR.UTF-8")
 	policies, err := config.Part[config.Policies]()

@@ -2,9 +2,7 @@ package config_test
 
 import (
 	"flag"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,17 +20,12 @@ const (
 	row      = "{{range .}}| `{{usage_key .}}` | {{with usage_default .}}`{{.}}`{{end}} | {{.Tags.Get \"want\"}} | {{usage_description .}} |\n{{end}}"
 )
 
-// tables are the settings, and their other names.
-func tables(t *testing.T) string {
+// table is the settings.
+func table(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("\n| name | default | allowed | meaning |\n|---|---|---|---|\n")
 	check.Must(t, config.Usage(&b, row))
-	b.WriteString("\n| name | other names, in the order in which they count |\n|---|---|\n")
-	others := config.Aliases
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		b.WriteString("| `" + name + "` | `" + strings.Join(others[name], "`, `") + "` |\n")
-	}
 	return b.String() + "\n"
 }
 
@@ -45,10 +38,10 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 		t.Fatalf("%s has lost the marks around its table:\n%s%s", document, begin, end)
 	}
 	if *update {
-		check.Must(t, os.WriteFile(document, []byte(before+begin+tables(t)+end+after), 0o600))
+		check.Must(t, os.WriteFile(document, []byte(before+begin+table(t)+end+after), 0o600))
 		return
 	}
-	check.Same(t, tables(t), got, "%s, which go test ./internal/config -update rewrites", document)
+	check.Same(t, table(t), got, "%s, which go test ./internal/config -update rewrites", document)
 }
 
 func TestEverySettingIsExplainedInALine(t *testing.T) {

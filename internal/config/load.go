@@ -102,42 +102,19 @@ func finding(severity text.Severity, name, what, advice string) text.Finding {
 	return text.Finding{Severity: severity, Check: "settings", Subject: name, What: what, Advice: advice}
 }
 
-// names are the variables that a setting can come from, in the order in which they count. NAME_FILE names the
-// file of a secret.
-func (s Setting) names() (all []string) {
-	for _, name := range append([]string{s.Name}, aliases[s.Name]...) {
-		all = append(all, name)
-		if s.secret {
-			all = append(all, name+"_FILE")
-		}
-	}
-	return all
-}
-
-// find puts the value of a setting where envconfig reads it. It is that of the first name that has one.
+// find puts the value of a setting where envconfig reads it: that of its own name, else what the file holds that
+// NAME_FILE names, else that of the credentials file.
 func (l *loader) find(s Setting) {
-	used, value, source := "", "", "default"
-	for _, name := range s.names() {
-		switch given := os.Getenv(name); {
-		case given == "" || given == value:
-		case used == "":
-			used, value, source = name, given, "env"
-		default:
-			l.warn(s.Name, name+" is not used, as "+used+" is set too", "remove one of the two")
-		}
-	}
-	for _, name := range s.names() {
-		if given := l.credentials[name]; used == "" && given != "" {
-			used, value, source = name, given, "file"
-		}
-	}
+	value, source := os.Getenv(s.Name), "env"
+	path := os.Getenv(s.Name + "_FILE")
 	switch {
-	case s.secret && strings.HasSuffix(used, "_FILE"):
-		value, source = l.read(s.Name, value), "file"
-	case strings.HasSuffix(used, "_GRPC_ADDRESS"): // Camunda's clients have http:// there
-		value = strings.NewReplacer("https://", "grpcs://", "http://", "grpc://").Replace(value)
-	case strings.HasSuffix(used, "_REST_ADDRESS") && !strings.Contains(value, "://"):
-		l.fault(s.Name, used+" does not begin with http:// or https://", "")
+	case value != "":
+	case s.secret && path != "":
+		value, source = l.read(s.Name, path), "file"
+	case l.credentials[s.Name] != "":
+		value, source = l.credentials[s.Name], "file"
+	default:
+		source = "default"
 	}
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.TrimSpace(value) != value || strings.ContainsFunc(value, unprintable) {
@@ -151,6 +128,17 @@ func (l *loader) find(s Setting) {
 	}
 }
 
+// known are all names that a setting can come from.
+func (l *loader) known() (names []string) {
+	for _, s := range l.Settings() {
+		names = append(names, s.Name)
+		if s.secret {
+			names = append(names, s.Name+"_FILE")
+		}
+	}
+	return names
+}
+
 // read reads a file with secrets. No fault has its path: that may be the secret, by mistake.
 func (l *loader) read(name, path string) string {
 	content, _, err := readfile.Read(path, readfile.MaxPEM)
@@ -162,17 +150,7 @@ func (l *loader) read(name, path string) string {
 	if err != nil {
 		l.fault(name, "its file cannot be used: "+err.Error(), "")
 	}
-	l.checkMode(name, path)
 	return strings.TrimRight(string(content), "\r\n")
-}
-
-// checkMode warns of a file with a secret, if it is there, that is open to others. It is no fault: a mount
-// may have modes that cannot be changed.
-func (l *loader) checkMode(name, path string) {
-	if info, err := os.Stat(path); err == nil && readfile.Exposed(info.Mode()) {
-		l.warn(name, fmt.Sprintf("its file has mode %04o, so that not only its owner and group can read it, "+
-			"or its group can change it", info.Mode().Perm()), "chmod g-w,o= "+path)
-	}
 }
 
 // CredentialsFlag is the flag of the commands that takes the credentials file's path.
@@ -192,14 +170,6 @@ func (l *loader) readCredentials(path string) {
 		return
 	}
 	l.credentials = values
-}
-
-// known are all names that a setting can come from.
-func (l *loader) known() (names []string) {
-	for _, s := range l.Settings() {
-		names = append(names, s.names()...)
-	}
-	return names
 }
 
 // process fills a struct. envconfig stops at the first fault, so that is noted and its variable unset until

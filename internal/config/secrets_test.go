@@ -3,7 +3,6 @@ package config_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -13,7 +12,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -42,8 +40,7 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 		"CAMUNDA_BASIC_AUTH_PASSWORD": "***",
 	}, shown, "settings from files")
 	cfg = load(t, "RETRY_DATABASE_URL=sqlite://a.db", "RETRY_DATABASE_URL_FILE="+file(t, "sqlite://b.db"))
-	check.Same(t, []string{"RETRY_DATABASE_URL: RETRY_DATABASE_URL_FILE is not used, as RETRY_DATABASE_URL is set too -> remove one of the two"},
-		lines(cfg.Warnings), "warnings of both")
+	check.Same(t, "a.db", cfg.SQLitePath(), "store by both")
 }
 
 func TestAFileWithASecretThatCannotBeUsed(t *testing.T) {
@@ -69,29 +66,10 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 	got := faults(t, "ZEEBE_CLIENT_SECRET=\t"+canary, "RETRY_ZEEBE_CLIENT_SECRET="+canary, "ZEEBE_CLIENT_ID=worker",
 		"ZEEBE_AUTHORIZATION_SERVER_URL=ftp://worker:"+canary+"@login.example@x", "RETRY_HTTP_TOKEN="+canary,
 		"RETRY_DATABASE_URL_FILE="+file(t, canary), "RETRY_EVENTS_URL_FILE="+canary, "ZEEBE_CLIENT_SECRET_FILE="+canary,
-		"CAMUNDA_CLIENT_SECRET="+canary, "CAMUNDA_BASIC_AUTH_USERNAME=worker:"+canary, "CAMUNDA_BASIC_AUTH_PASSWORD="+canary+" ",
-		"CAMUNDA_BASIC_AUTH_PASSWORD_FILE="+canary, "CAMUNDA_REST_ADDRESS=https://cluster.example/?key="+canary)
+		"CAMUNDA_BASIC_AUTH_USERNAME=worker:"+canary, "CAMUNDA_BASIC_AUTH_PASSWORD="+canary+" ",
+		"CAMUNDA_BASIC_AUTH_PASSWORD_FILE="+canary, "ZEEBE_ADDRESS=https://cluster.example/?key="+canary)
 	if len(got) < 8 || strings.Contains(strings.Join(got, "\n"), canary) {
 		t.Errorf("got %d faults:\n%s", len(got), strings.Join(got, "\n"))
-	}
-}
-
-func TestASecretThatOthersCanReadGetsAWarning(t *testing.T) {
-	httpCertificate, httpKey := certtest.Files(t)
-	_, key := certtest.Files(t)
-	token := file(t, "0123456789abcdef")
-	variables := []string{
-		"RETRY_HTTP_TOKEN_FILE=" + token, "RETRY_HTTP_TLS_CERTIFICATE_PATH=" + httpCertificate, "RETRY_HTTP_TLS_KEY_PATH=" + httpKey, "ZEEBE_CLIENT_KEY_PATH=" + key,
-	}
-	for mode, want := range map[os.FileMode]int{0o440: 0, 0o644: 3} {
-		for _, path := range []string{token, httpCertificate, httpKey, key} {
-			check.Must(t, os.Chmod(path, mode))
-		}
-		cfg := load(t, variables...)
-		check.Same(t, want, len(cfg.Warnings), "warnings with mode %04o", mode)
-		if want > 0 {
-			check.Contains(t, cfg.Warnings[0].OneLine(), "RETRY_HTTP_TOKEN: its file has mode 0644, so that not only its owner and group can read it")
-		}
 	}
 }
 

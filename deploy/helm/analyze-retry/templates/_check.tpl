@@ -56,7 +56,7 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- end -}}
 
 {{- range $v.extraEnv -}}
-{{- if has .name (list "RETRY_DATABASE_URL" "RETRY_EVENTS_URL" "RETRY_HTTP_TOKEN" "ZEEBE_CLIENT_SECRET" "CAMUNDA_CLIENT_SECRET" "CAMUNDA_CLIENT_AUTH_CLIENT_SECRET" "CAMUNDA_CLIENT_AUTH_CLIENTSECRET" "CAMUNDA_BASIC_AUTH_PASSWORD" "CAMUNDA_CLIENT_AUTH_PASSWORD") -}}
+{{- if has .name (list "RETRY_DATABASE_URL" "RETRY_EVENTS_URL" "RETRY_HTTP_TOKEN" "ZEEBE_CLIENT_SECRET" "CAMUNDA_BASIC_AUTH_PASSWORD") -}}
 {{- $faults = append $faults (printf "extraEnv: %s is secret: put it into existingSecret" .name) -}}
 {{- end -}}
 {{- end -}}
