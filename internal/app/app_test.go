@@ -2,10 +2,8 @@ package app_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
@@ -23,7 +20,6 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
-	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/text"
@@ -107,7 +103,7 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	check.Same(t, 1, r.logs.FilterMessage("worker_stopping").Len(), "worker_stopping logged")
 }
 
-func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
+func TestReadinessNamesWhatIsAway(t *testing.T) {
 	t.Parallel()
 	var led atomic.Bool
 	g, address := gateway(t, grpc.ChainUnaryInterceptor(
@@ -119,66 +115,24 @@ func TestAWorkerWithoutALeaderOrAPollIsNotReady(t *testing.T) {
 			return response, err
 		}))
 	g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-	r := start(t, settings(t, address))
+	cfg := settings(t, address)
+	cfg.JobTimeout = time.Second
+	r := start(t, cfg)
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
 	r.awaitReadiness(503, "no poll for jobs comes through")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
-	g.SetClock(48 * time.Hour)
-	g.Add(enginetest.Job{Type: contract.JobType, Variables: "{}"})
-	r.awaitReadiness(503, "the clocks differ too much")
-}
-
-func TestAWorkerWhoseAnswersAreLostIsNotReadyAndItsGatewayIsUp(t *testing.T) {
-	t.Parallel()
-	g, address := gateway(t)
 	g.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
 	g.Add(jobs(1, "TIMEOUT")...)
-	cfg := settings(t, address)
-	cfg.JobTimeout = time.Second
-	r := start(t, cfg)
 	r.awaitReadiness(503, "gateway grpc://"+address+": no answer to a job is taken: Unavailable")
 	_, metrics := r.get("/metrics")
 	check.Contains(t, metrics, "\nretry_gateway_up 1\n")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
-}
-
-func TestNewFreesWhatItTookWhenALaterStepFails(t *testing.T) {
-	t.Parallel()
-	cfg := settings(t, "127.0.0.1:1")
-	cfg.HTTP.Address = freeAddress(t)
-	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem"
-	cfg.ZeebeClientCertificate, cfg.ZeebeClientKey = "missing.pem", "missing.pem"
-	_, err := app.New(t.Context(), cfg, zap.NewNop(), "test")
-	check.Fails(t, err, "ZEEBE_CA_CERTIFICATE_PATH: ", "\nZEEBE_CLIENT_CERTIFICATE_PATH, ")
-	listener, err := net.Listen("tcp", cfg.HTTP.Address)
-	if err != nil {
-		t.Fatalf("the HTTP address is still taken: %v", err)
-	}
-	check.Must(t, listener.Close())
-}
-
-func TestMetricsAreServedByTLSAndForTheTokenWhereBothAreSet(t *testing.T) {
-	t.Parallel()
-	_, address := gateway(t)
-	cfg := settings(t, address)
-	cfg.HTTP.TLSCertificatePath, cfg.HTTP.TLSKeyPath = certtest.Files(t)
-	cfg.HTTP.Token = config.Secret("0123456789abcdef")
-	r := start(t, cfg)
-	trusting := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-	}}
-	for authorization, want := range map[string]int{"": http.StatusUnauthorized, "Bearer 0123456789abcdef": http.StatusOK} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(r.url, "http:", "https:", 1)+"/metrics", nil)
-		check.Must(t, err)
-		request.Header.Set("Authorization", authorization)
-		response, err := trusting.Do(request)
-		check.Must(t, err)
-		_ = response.Body.Close()
-		check.Same(t, want, response.StatusCode, "status for %q", authorization)
-	}
+	g.SetClock(48 * time.Hour)
+	g.Add(enginetest.Job{Type: contract.JobType, Variables: "{}"})
+	r.awaitReadiness(503, "the clocks differ too much")
 }
 
 func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
@@ -236,17 +190,19 @@ func TestTheNumbersOfTheSettingsReplaceThoseOfTheDefaultPolicy(t *testing.T) {
 	check.Same(t, builtIn.Version(), same.Version(), "version without the settings")
 }
 
-func TestATakenAddressLeavesNeitherStoreNorKeyBehind(t *testing.T) {
+func TestAStartThatFailsLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	check.Must(t, err)
-	defer taken.Close()
 	cfg, dir := settings(t, "127.0.0.1:1"), t.TempDir()
-	cfg.HTTP.Address, cfg.DatabaseURL = taken.Addr().String(), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
-	if _, err := app.New(t.Context(), cfg, zap.NewNop(), "test"); err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") {
-		t.Errorf("got %v, want the address", err)
-	}
-	left, err := os.ReadDir(dir)
+	cfg.HTTP.Address, cfg.DatabaseURL = freeAddress(t), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
+	taken, err := net.Listen("tcp", cfg.HTTP.Address)
 	check.Must(t, err)
+	refused(t, cfg, "RETRY_HTTP_ADDRESS", cfg.HTTP.Address)
+	left, err := os.ReadDir(dir)
+	check.Must(t, err, taken.Close())
 	check.Same(t, 0, len(left), "files left behind")
+
+	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem" // found when all else is open
+	refused(t, cfg, "ZEEBE_CA_CERTIFICATE_PATH: ")
+	again, err := net.Listen("tcp", cfg.HTTP.Address)
+	check.Must(t, err, again.Close())
 }

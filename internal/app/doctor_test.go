@@ -9,7 +9,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -41,7 +43,9 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	t.Parallel()
 	g, address := gateway(t)
 	g.Partition(3)
+	g.Assign("sul")
 	cfg := settings(t, address)
+	cfg.Tenant = "sul"
 	cfg.HTTP.Address = freeAddress(t)
 	r := start(t, cfg)
 	g.Add(jobs(3, "timeout")...)
@@ -55,7 +59,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	}
 	for head, part := range map[string]string{
 		"ok gateway: grpc://127.0.0.1:": "version 8.9.0, gRPC over plaintext", "ok authentication: ": "NONE",
-		"ok partitions: ": "3 of 3 have a healthy leader", "ok tenant: ": "<default>",
+		"ok partitions: ": "3 of 3 have a healthy leader", "ok tenant: ": "sul",
 		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok trail: ": "3 records in 1 chain, the last of 20",
 		"ok queue: ": "none is set", "ok worker: ": "ready",
 		"ok policies: ": "analyze-retry=tiss", "ok settings: ": "no fault and 0 warnings",
@@ -66,6 +70,19 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	cfg.HTTP.Address = freeAddress(t)
 	check.Same(t, text.Error, app.Ready(t.Context(), cfg).Severity, "readiness where none runs")
 	check.Same(t, 0, g.Counts().Waiting+g.Counts().Locked, "jobs that the doctor has taken")
+}
+
+func TestDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
+	t.Parallel()
+	g, address := gateway(t)
+	g.Assign("sul") // and no other
+	cfg := settings(t, address)
+	cfg.Tenant = "sul"
+	_, err := app.Deploy(t.Context(), cfg, bpmn.Models())
+	check.Must(t, err)
+	redriver, err := app.NewRedriver(cfg)
+	check.Must(t, err)
+	check.Must(t, redriver.Send(t.Context(), "CLM-001-1", redrive.Order{}), redriver.Close())
 }
 
 func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {

@@ -40,24 +40,27 @@ func exists(path string) bool {
 
 func TestAKeyWithoutItsStoreRefusesTheStart(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(path string) error{
-		"no store": os.Remove, "an empty file": func(path string) error { return os.Truncate(path, 0) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cfg := settings(t, "127.0.0.1:1")
-			ran(t, cfg)
-			check.Must(t, lose(cfg.SQLitePath()))
-			before := exists(cfg.SQLitePath())
-			for range 2 {
-				refused(t, cfg, "was made with a store, and there is none", "worker audit restore BACKUP", "move the key away")
-			}
-			check.Same(t, before, exists(cfg.SQLitePath()), "the store exists after a refused start")
-			check.Must(t, os.Rename(cfg.AuditKey(), cfg.AuditKey()+".old"))
-			ran(t, cfg)
-			ran(t, cfg)
-		})
+	cfg := settings(t, "127.0.0.1:1")
+	ran(t, cfg)
+	check.Must(t, os.Truncate(cfg.SQLitePath(), 0))
+	refused(t, cfg, "was made with a store, and there is none")
+	check.Must(t, os.Remove(cfg.SQLitePath()))
+	for range 2 {
+		refused(t, cfg, "was made with a store, and there is none", "worker audit restore BACKUP", "move the key away")
 	}
+	check.Same(t, false, exists(cfg.SQLitePath()), "a store was made")
+	check.Must(t, os.Rename(cfg.AuditKey(), cfg.AuditKey()+".old"))
+	ran(t, cfg)
+	ran(t, cfg)
+}
+
+func TestAStoreWhoseKeyIsLostGetsNoOther(t *testing.T) {
+	t.Parallel()
+	cfg := settings(t, "127.0.0.1:1")
+	written(t, cfg)
+	check.Must(t, os.Remove(cfg.AuditKey()))
+	refused(t, cfg, "RETRY_AUDIT_KEY_FILE: ", "restore the key that they were signed with from the backup")
+	check.Same(t, false, exists(cfg.AuditKey()), "a key was made")
 }
 
 func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
@@ -95,22 +98,6 @@ func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 	check.Must(t, err)
 	audittest.Append(t, s, records...)
 	check.Must(t, s.Close())
-}
-
-func TestAKeyIsMadeOnlyWhereThereIsNoStoreYet(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	written(t, cfg)
-	check.Must(t, os.Remove(cfg.AuditKey()))
-	refused(t, cfg, "restore the key that they were signed with from the backup")
-	if exists(cfg.AuditKey()) {
-		t.Error("another key was made, with which the store cannot be used")
-	}
-}
-
-func TestPostgreSQLIsNotUsedWithoutAKey(t *testing.T) {
-	cfg := settings(t, "127.0.0.1:1")
-	cfg.DatabaseURL = "postgres://retry@127.0.0.1:1/retry"
-	refused(t, cfg, "RETRY_AUDIT_KEY_FILE: ", "for all replicas: openssl genpkey")
 }
 
 // Of two first starts at once one makes store and key, and the path is good afterwards.
