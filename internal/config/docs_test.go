@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -42,15 +41,4 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 		return
 	}
 	check.Same(t, table(t), got, "%s, which go test ./internal/config -update rewrites", document)
-}
-
-func TestEverySettingIsExplainedInALine(t *testing.T) {
-	var b strings.Builder
-	check.Must(t, config.Usage(&b, "{{range .}}{{usage_key .}}\t{{usage_description .}}\n{{end}}"))
-	for line := range strings.Lines(b.String()) {
-		name, about, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if n := utf8.RuneCountInString(about); n < 10 || n > 120 {
-			t.Errorf("%s is explained in %d characters: %s", name, n, about)
-		}
-	}
 }
