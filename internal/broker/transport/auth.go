@@ -138,8 +138,7 @@ func (a *Authorizer) renew() (any, error) {
 		life = max(fresh.Expiry.Sub(a.requested), tokenPause) // one that has none is tried all the same
 	}
 	a.headers = authorization("Bearer " + fresh.AccessToken)
-	// A proxy may still repeat the token before this one, which is the first of them (at first, the secret).
-	a.secrets = []string{fresh.AccessToken, a.secrets[0], a.source.ClientSecret}
+	a.secrets = []string{fresh.AccessToken, a.source.ClientSecret}
 	a.expires, a.next = a.requested.Add(life), a.requested.Add(max(life*4/5, tokenPause))
 	return a.headers, nil
 }

@@ -105,66 +105,36 @@ func TestAnswerIsGivenUpWhenTheLockEnds(t *testing.T) {
 }
 
 func TestAWorkerWhoseAnswersAreNotTakenIsNotReady(t *testing.T) {
-	for _, method := range []enginetest.Method{enginetest.CompleteJob, enginetest.FailJob, enginetest.ThrowError} {
-		inBubble(t, func(r *rig) {
-			r.run(Options{Handler: each(func(job.Job) job.Answer {
-				switch method {
-				case enginetest.FailJob:
-					return job.Incident("no")
-				case enginetest.ThrowError:
-					return job.ThrowError("CODE", "text", "{}")
-				default:
-					return job.Complete("{}")
-				}
-			})})
-			r.gateway.Inject(method, enginetest.Fault{Times: -1, Code: codes.Unavailable})
-			r.add(3)
-			r.advance(11 * time.Second) // each is given up once: that may be chance
-			check.Must(r, r.worker.AnswersErr())
-			r.advance(20 * time.Second)
-			check.Fails(r, r.worker.AnswersErr(), "no answer to a job is taken: Unavailable")
-			check.Must(r, r.worker.Err()) // polls come through
-			r.wantLogged(zapcore.ErrorLevel, "answers_lost", 1)
-			r.gateway.Heal()
-			r.advance(2 * time.Second)
-			check.Must(r, r.worker.AnswersErr())
-			r.wantLogged(zapcore.InfoLevel, "answers_back", 1)
-		})
-	}
-}
-
-func TestAnAnswerThatIsRefusedShowsThatAnswersGetThrough(t *testing.T) {
-	for _, code := range []codes.Code{codes.NotFound, codes.FailedPrecondition, codes.InvalidArgument} {
-		inBubble(t, func(r *rig) {
-			r.losesAnswers()
-			r.gateway.Heal()
-			r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: code})
-			r.gateway.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
-			r.advance(2 * time.Second)
-			check.Must(r, r.worker.AnswersErr())
-		})
-	}
+	inBubble(t, func(r *rig) {
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
+		r.add(3)
+		r.run(Options{})
+		r.advance(11 * time.Second) // each is given up once: that may be chance
+		check.Must(r, r.worker.AnswersErr())
+		r.advance(20 * time.Second)
+		check.Fails(r, r.worker.AnswersErr(), "no answer to a job is taken: Unavailable")
+		check.Must(r, r.worker.Err()) // polls come through
+		r.wantLogged(zapcore.ErrorLevel, "answers_lost", 1)
+		r.gateway.Heal()
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.NotFound}) // it gets through
+		r.advance(2 * time.Second)
+		check.Must(r, r.worker.AnswersErr())
+		r.wantLogged(zapcore.InfoLevel, "answers_back", 1)
+	})
 }
 
 func TestAWorkerWithoutJobsIsNotLostForItsAnswers(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.losesAnswers()
+		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
+		r.add(1)
+		r.run(Options{})
+		r.advance(30 * time.Second)
 		r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.Unavailable}) // so no job comes
 		r.advance(25 * time.Second)
 		check.Fails(r, r.worker.AnswersErr(), "no answer to a job is taken")
 		r.advance(20 * time.Second)
 		check.Must(r, r.worker.AnswersErr())
 	})
-}
-
-// losesAnswers runs a worker with one job until none of its answers gets through.
-func (r *rig) losesAnswers() {
-	r.Helper()
-	r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
-	r.add(1)
-	r.run(Options{})
-	r.advance(30 * time.Second)
-	check.Fails(r, r.worker.AnswersErr(), "no answer to a job is taken: Unavailable")
 }
 
 func TestAnswersAreSentSideBySide(t *testing.T) {
