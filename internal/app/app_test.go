@@ -140,7 +140,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
 	t.Setenv("RETRY_POLICIES_FILE", file)
 	t.Setenv("RETRY_LOG_LEVEL", "loud")
-	_, err := app.LoadConfig("")
+	_, err := app.LoadConfig()
 	found, are := errors.AsType[text.Faults](err)
 	if !are || len(found) != 2 || found[0].Subject != "RETRY_LOG_LEVEL" || !strings.HasPrefix(found[1].OneLine(), file+`:2: "soon" `) {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
@@ -165,7 +165,7 @@ func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
 				t.Setenv("CAMUNDA_BASIC_AUTH_PASSWORD", "demo")
 				t.Setenv("ZEEBE_ADDRESS", "http://zeebe:8080")
 			}
-			if _, err := app.LoadConfig(""); err == nil || err.Error() != want {
+			if _, err := app.LoadConfig(); err == nil || err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})

@@ -16,10 +16,10 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// LoadConfig reads the settings, with a credentials file unless its path is empty, and tries the policies,
-// the files and the queue that they name. Its error is a [text.Faults] with the faults of all.
-func LoadConfig(credentials string) (config.Config, error) {
-	cfg, err := config.Load(credentials)
+// LoadConfig reads the settings, and tries the policies, the files and the queue that they name. Its error is a
+// [text.Faults] with the faults of all.
+func LoadConfig() (config.Config, error) {
+	cfg, err := config.Load()
 	found, _ := errors.AsType[text.Faults](err)
 	try := func(err error) {
 		faults, are := errors.AsType[text.Faults](err)

@@ -52,7 +52,7 @@ func (p *program) does(command *cobra.Command, needed needs, do func(*call) erro
 		p.begun = true
 		c := &call{Command: command, args: args}
 		if needed >= settings {
-			if c.cfg, err = config.Load(c.credentials()); err != nil {
+			if c.cfg, err = config.Load(); err != nil {
 				return err
 			}
 		}
@@ -127,18 +127,6 @@ func toJSON(value any, indent string) (string, error) {
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(value)
 	return string(text.Harmless(b.Bytes())), err
-}
-
-// withCredentials adds the flag --credentials to a command that connects to the cluster.
-func withCredentials(command *cobra.Command) *cobra.Command {
-	command.Flags().String(config.CredentialsFlag, "", "`FILE` with the cluster's credentials, as downloaded")
-	return command
-}
-
-// credentials returns the file of --credentials, empty for none.
-func (c *call) credentials() string {
-	path, _ := c.Flags().GetString(config.CredentialsFlag) // a command that does not connect has no such flag
-	return path
 }
 
 // claim reads what is known of the claim that is named. It is an error if there are no records.

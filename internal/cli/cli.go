@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/claims/redrive"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -117,7 +116,6 @@ variables: worker config --help.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Flags().AddFlag(run.Flags().Lookup(config.CredentialsFlag))
 	root.SetVersionTemplate(fmt.Sprintf("analyze-retry worker {{.Version}} (%s, %s/%s)\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -12,12 +12,12 @@ import (
 )
 
 func (p *program) config() *cobra.Command {
-	return p.answers(withCredentials(&cobra.Command{
+	return p.answers(&cobra.Command{
 		Use:   "config",
 		Short: "Print the effective configuration; --help explains every setting",
 		Long:  configHelp(),
-	}), nothing, func(c *call) (any, string, error) {
-		cfg, err := app.LoadConfig(c.credentials())
+	}, nothing, func(c *call) (any, string, error) {
+		cfg, err := app.LoadConfig()
 		if err != nil {
 			return nil, "", err
 		}
@@ -44,8 +44,7 @@ environment (env), a file, or the default. If there are faults, all of them are
 printed instead and the exit code is 2.
 
 NAME_FILE may name a file with a secret, or with the URL of store or queue.
---credentials takes the file that Camunda's console has to download for a client
-of a SaaS cluster; the environment wins over it. More: docs/configuration.md.
+More: docs/configuration.md.
 
 Settings:
 `)

@@ -24,7 +24,7 @@ type deployed struct {
 }
 
 func (p *program) deploy() *cobra.Command {
-	command := withCredentials(&cobra.Command{
+	command := &cobra.Command{
 		Use:   "deploy [FILE...]",
 		Short: "Put the bundled models and forms, or your own, on the broker",
 		Long: `Deploys the process models and forms of this binary, or the .bpmn and .form
@@ -33,7 +33,7 @@ checked before, as worker models lint does; with an error nothing is sent,
 unless --force is given.`,
 		Example: `  worker deploy my-process.bpmn my-task.form`,
 		Args:    cobra.ArbitraryArgs,
-	})
+	}
 	force := command.Flags().Bool("force", false, "deploy FILEs although lint finds errors")
 	return p.answers(command, settings, func(c *call) (any, string, error) {
 		models := bpmn.Resources()

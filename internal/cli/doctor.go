@@ -10,7 +10,7 @@ import (
 )
 
 func (p *program) doctor() *cobra.Command {
-	command := withCredentials(&cobra.Command{
+	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that the worker needs, and print what to do",
 		Long: `Checks everything that a worker with these settings needs, one line each, and
@@ -20,7 +20,7 @@ is ready: for health checks.
 
 The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		Example: `  worker doctor`,
-	})
+	}
 	ready := command.Flags().Bool("ready", false, "only ask the running worker whether it is ready")
 	return p.answers(command, settings, func(c *call) (any, string, error) {
 		all := text.Findings{}

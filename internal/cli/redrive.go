@@ -37,7 +37,7 @@ retries are used up, 5 in another state.`,
 	}
 	var o redriveFlags
 	o.define(command)
-	return p.forPeople(withCredentials(command), func(c *call, printer *text.Printer) (any, string, error) {
+	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
 		if err := o.check(c, printer); err != nil {
 			return nil, "", usageError{err}
 		}

@@ -35,7 +35,7 @@ func set(t *testing.T, settings ...string) {
 func load(t *testing.T, settings ...string) config.Config {
 	t.Helper()
 	set(t, settings...)
-	cfg, err := config.Load("")
+	cfg, err := config.Load()
 	if err != nil {
 		t.Fatalf("faults:\n%v", err)
 	}
@@ -46,7 +46,7 @@ func load(t *testing.T, settings ...string) config.Config {
 func faults(t *testing.T, settings ...string) []string {
 	t.Helper()
 	set(t, settings...)
-	_, err := config.Load("")
+	_, err := config.Load()
 	return faultsOf(err)
 }
 

@@ -11,20 +11,17 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/joho/godotenv"
 	"github.com/kelseyhightower/envconfig"
 
 	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Load reads the settings from the environment, what that leaves unset from a credentials file (none if its
-// path is empty), and secrets from the files that NAME_FILE names. An empty variable counts as unset. Its
-// error is of type [text.Faults], with all faults. It is called once: in the end every setting is in the
-// environment by its own name.
-func Load(credentials string) (Config, error) {
+// Load reads the settings from the environment, and secrets from the files that NAME_FILE names. An empty
+// variable counts as unset. Its error is of type [text.Faults], with all faults. It is called once: in the end
+// every setting is in the environment by its own name.
+func Load() (Config, error) {
 	l := newLoader()
-	l.readCredentials(credentials)
 	l.process(prefix, &l.Worker)
 	l.process("", &l.Cluster)
 	if host, err := os.Hostname(); err == nil {
@@ -62,8 +59,7 @@ func ForPeople() (People, error) {
 // loader brings the environment into the form that envconfig reads, and notes what is wrong with it.
 type loader struct {
 	*Config
-	faults      text.Faults
-	credentials map[string]string
+	faults text.Faults
 }
 
 func newLoader() *loader { return &loader{Config: &Config{sources: map[string]string{}}} }
@@ -103,7 +99,7 @@ func finding(severity text.Severity, name, what, advice string) text.Finding {
 }
 
 // find puts the value of a setting where envconfig reads it: that of its own name, else what the file holds that
-// NAME_FILE names, else that of the credentials file.
+// NAME_FILE names.
 func (l *loader) find(s Setting) {
 	value, source := os.Getenv(s.Name), "env"
 	path := os.Getenv(s.Name + "_FILE")
@@ -111,8 +107,6 @@ func (l *loader) find(s Setting) {
 	case value != "":
 	case s.secret && path != "":
 		value, source = l.read(s.Name, path), "file"
-	case l.credentials[s.Name] != "":
-		value, source = l.credentials[s.Name], "file"
 	default:
 		source = "default"
 	}
@@ -151,25 +145,6 @@ func (l *loader) read(name, path string) string {
 		l.fault(name, "its file cannot be used: "+err.Error(), "")
 	}
 	return strings.TrimRight(string(content), "\r\n")
-}
-
-// CredentialsFlag is the flag of the commands that takes the credentials file's path.
-const CredentialsFlag = "credentials"
-
-// readCredentials reads lines of export NAME='value', as a file of Camunda's console has them. No shell runs
-// it.
-func (l *loader) readCredentials(path string) {
-	const flag = "--" + CredentialsFlag
-	if path == "" {
-		return
-	}
-	values, err := godotenv.Unmarshal(l.read(flag, path))
-	set := func(name string) bool { return values[name] != "" }
-	if err != nil || !slices.ContainsFunc(l.known(), set) { // the error repeats the text
-		l.fault(flag, "its file is not lines like export ZEEBE_CLIENT_ID='...'", "")
-		return
-	}
-	l.credentials = values
 }
 
 // process fills a struct. envconfig stops at the first fault, so that is noted and its variable unset until

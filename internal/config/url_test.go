@@ -47,7 +47,7 @@ func pieces(password, elsewhere string) (list []string) {
 func shown(t *testing.T, variable string) string {
 	t.Helper()
 	set(t, variable)
-	cfg, err := config.Load("")
+	cfg, err := config.Load()
 	if err != nil {
 		return strings.Join(faultsOf(err), "\n")
 	}
