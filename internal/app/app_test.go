@@ -26,47 +26,6 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-func TestAWorkerAnswersJobsAndShowsIt(t *testing.T) {
-	t.Parallel()
-	g, address := gateway(t)
-	g.Add(jobs(3, "TIMEOUT")...)
-	g.Add(jobs(2, "INSURANCE_EXPIRED")...)
-	g.Add(enginetest.Job{Type: "analyze-retry", Variables: `{}`})
-	r := start(t, settings(t, address))
-	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 3 && c.Thrown == 2 && c.Incident == 1 })
-	check.Same(t, "ready\n", r.awaitReadiness(200, "ready"), "/readyz")
-	_, metrics := r.get("/metrics")
-	for _, line := range []string{
-		`retry_scheduled_total{classification="TRANSIENT",policy="tiss"} 3`,
-		`permanent_errors_total{code="INSURANCE_EXPIRED",policy="tiss"} 2`,
-		`retry_analysis_duration_seconds_count{policy="tiss"} 6`,
-	} {
-		check.Contains(t, metrics, line+"\n")
-	}
-	check.Same(t, 3, r.logs.FilterMessage("retry_scheduled").Len(), "lines about retries")
-}
-
-func TestABrokerThatIsNotThereIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	address := freeAddress(t)
-	r := start(t, settings(t, address))
-	if body := r.awaitReadiness(503, "refused"); !strings.HasPrefix(body, "not ready: gateway grpc://"+address) {
-		t.Errorf("readyz says %q", body)
-	}
-	if status, _ := r.get("/healthz"); status != 200 {
-		t.Errorf("healthz answers %d: a broker that is away is no reason to restart the worker", status)
-	}
-	g := enginetest.New()
-	t.Cleanup(g.Close)
-	g.Add(jobs(1, "TIMEOUT")...)
-	serve(t, g, address)
-	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 1 })
-	r.awaitReadiness(200, "ready")
-	g.Close() // it can be lost again
-	r.awaitReadiness(503, "gateway grpc://"+address)
-	r.stopped()
-}
-
 func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 	t.Parallel()
 	arrived, release := make(chan struct{}, 100), make(chan struct{})

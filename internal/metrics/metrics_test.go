@@ -292,18 +292,3 @@ func TestBackoffHistogramHasABoundAtEveryJitterEdge(t *testing.T) {
 		}
 	}
 }
-
-func TestCountingADecisionAllocatesNothing(t *testing.T) {
-	_, m := registryOf(t, "tiss")
-	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
-		for _, d := range []retry.Decision{
-			decide(t, "tiss", "TIMEOUT", 0),
-			decide(t, "tiss", "strange", 5),
-			decide(t, "tiss", "INSURANCE_EXPIRED", 0),
-		} {
-			if n := testing.AllocsPerRun(100, func() { m.Decided(jobType, d, time.Microsecond) }); n > 0 {
-				t.Errorf("%s, %s: %v allocations", jobType, d.Outcome, n)
-			}
-		}
-	}
-}

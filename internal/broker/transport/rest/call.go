@@ -116,13 +116,10 @@ var answerCodes = []struct {
 	{401, whatever, codes.Unauthenticated},
 	{403, whatever, codes.PermissionDenied},
 	{404, "NOT_FOUND", codes.NotFound},
-	{409, "ALREADY_EXISTS", codes.AlreadyExists},
 	{409, aProblem, codes.FailedPrecondition},
 	{413, whatever, codes.InvalidArgument}, // by a proxy too: it will not pass a second time
 	{429, whatever, codes.ResourceExhausted},
-	{500, "UNKNOWN", codes.Unknown},
 	{500, whatever, codes.Internal},
-	{502, "ABORTED", codes.Aborted},
 	{502, whatever, codes.Unavailable},
 	{503, "RESOURCE_EXHAUSTED", codes.ResourceExhausted},
 	{503, whatever, codes.Unavailable},
@@ -135,15 +132,13 @@ var answerCodes = []struct {
 func (c *Client) refusal(response *http.Response, text []byte) error {
 	var problem struct{ Title, Detail string } // RFC 9457
 	_ = json.Unmarshal(text, &problem)         // what is none has no title, nor has one that is cut
-	kind := response.Header.Get("Content-Type")
-	isProblem := problem.Title != "" || strings.HasPrefix(kind, "application/problem+json")
 	answer := fmt.Sprintf("HTTP status %d", response.StatusCode)
 	if problem.Title != "" {
 		answer += ", " + problem.Title + ": " + problem.Detail
 	}
 	for _, row := range answerCodes {
 		fits := row.title == problem.Title || row.title == whatever ||
-			row.title == aProblem && isProblem
+			row.title == aProblem && problem.Title != ""
 		if row.status != response.StatusCode || !fits {
 			continue
 		}
@@ -154,6 +149,6 @@ func (c *Client) refusal(response *http.Response, text []byte) error {
 		return err
 	}
 	answer = fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
-		c.base, answer, kind)
+		c.base, answer, response.Header.Get("Content-Type"))
 	return c.authorizer.Fail(codes.Unavailable, answer)
 }

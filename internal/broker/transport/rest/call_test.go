@@ -40,7 +40,6 @@ func TestCodeFollowsStatusAndTitle(t *testing.T) {
 		{413, "Payload Too Large", codes.InvalidArgument},
 		{429, "RESOURCE_EXHAUSTED", codes.ResourceExhausted}, // by a proxy
 		{503, "RESOURCE_EXHAUSTED", codes.ResourceExhausted},
-		{500, "UNKNOWN", codes.Unknown},
 	} {
 		body := fmt.Sprintf(`{"type":"about:blank","title":%q,"status":%d,"detail":"why","instance":"/v2/jobs/1/completion"}`, test.title, test.status)
 		for _, kind := range []string{problemJSON, plainJSON} {
