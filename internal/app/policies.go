@@ -16,8 +16,8 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// LoadConfig reads the settings, and tries the policies, the files and the queue that they name. Its error is a
-// [text.Faults] with the faults of all.
+// LoadConfig reads the settings, and tries the policies, the files and the queue that they name. Its error is
+// a [text.Faults] with the faults of all.
 func LoadConfig() (config.Config, error) {
 	cfg, err := config.Load()
 	found, _ := errors.AsType[text.Faults](err)

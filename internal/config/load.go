@@ -18,8 +18,8 @@ import (
 )
 
 // Load reads the settings from the environment, and secrets from the files that NAME_FILE names. An empty
-// variable counts as unset. Its error is of type [text.Faults], with all faults. It is called once: in the end
-// every setting is in the environment by its own name.
+// variable counts as unset. Its error is of type [text.Faults], with all faults. It is called once: in the
+// end every setting is in the environment by its own name.
 func Load() (Config, error) {
 	l := newLoader()
 	l.process(prefix, &l.Worker)
@@ -98,8 +98,8 @@ func finding(severity text.Severity, name, what, advice string) text.Finding {
 	return text.Finding{Severity: severity, Check: "settings", Subject: name, What: what, Advice: advice}
 }
 
-// find puts the value of a setting where envconfig reads it: that of its own name, else what the file holds that
-// NAME_FILE names.
+// find puts the value of a setting where envconfig reads it: that of its own name, else what the file holds
+// that NAME_FILE names.
 func (l *loader) find(s Setting) {
 	value, source := os.Getenv(s.Name), "env"
 	path := os.Getenv(s.Name + "_FILE")

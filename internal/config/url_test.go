@@ -81,15 +81,15 @@ func TestNoPieceOfAHostilePasswordIsShown(t *testing.T) {
 }
 
 func TestOrdinaryConnectionURLsAreTaken(t *testing.T) {
-	for url, shown := range map[string]string{
+	for value, shown := range map[string]string{
 		"postgres://u:p@h1:5432,h2:5432/db?target_session_attrs=read-write": "postgres://u:xxxxx@h1:5432,h2:5432/db",
 		"postgres://u:p@/db?host=%2Fvar%2Frun&port=5433":                    "postgres://u:xxxxx@/db",
 		"postgres://u@[2001:db8::1]:5432/db":                                "postgres://u@[2001:db8::1]:5432/db",
 		"postgres://u%40corp:p%40%2F%3A%3F%23%25%20@db_1.example./d%2Fb":    "postgres://u%40corp:xxxxx@db_1.example./d%2Fb",
 		"postgres://u:p@h/db?sslmode=disable&sslpassword=geheim":            "postgres://u:xxxxx@h/db",
 	} {
-		cfg := load(t, "RETRY_DATABASE_URL="+url, "RETRY_AUDIT_KEY_FILE=k")
-		check.Same(t, shown, cfg.DatabaseURL.String(), "how %s is shown", url)
+		cfg := load(t, "RETRY_DATABASE_URL="+value, "RETRY_AUDIT_KEY_FILE=k")
+		check.Same(t, shown, cfg.DatabaseURL.String(), "how %s is shown", value)
 	}
 	for _, events := range []string{
 		"amqps://u:p%40@[::1]:1/hospital%2Fbilling?exchange=e&queue=q", "kafka+tls://u:p@h1:9093,h2:9093?sasl=plain&ca=/etc/ca.pem", "amqp://u:p@h",

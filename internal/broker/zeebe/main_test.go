@@ -3,7 +3,6 @@ package zeebe
 import (
 	"cmp"
 	"context"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -32,18 +31,8 @@ const testType = "analyze-retry"
 
 // protocols are those that the loop is tested over.
 var protocols = []transporttest.Protocol{
-	{
-		Scheme: transport.GRPC, Secure: transport.GRPCS,
-		Dial:  func(c transport.Config) (transport.Client, error) { return grpc.Dial(c) },
-		Pipe:  (*enginetest.Gateway).Pipe,
-		Serve: func(g *enginetest.Gateway, l net.Listener) { g.Serve(l) },
-	},
-	{
-		Scheme: transport.HTTP, Secure: transport.HTTPS,
-		Dial:  func(c transport.Config) (transport.Client, error) { return rest.Dial(c) },
-		Pipe:  (*enginetest.Gateway).PipeREST,
-		Serve: func(g *enginetest.Gateway, l net.Listener) { g.ServeREST(l) },
-	},
+	transporttest.GRPC(func(c transport.Config) (transport.Client, error) { return grpc.Dial(c) }),
+	transporttest.REST(func(c transport.Config) (transport.Client, error) { return rest.Dial(c) }),
 }
 
 // rig is a gateway and a worker on it, in a bubble: its clock moves only while everybody waits.

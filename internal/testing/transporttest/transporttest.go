@@ -26,6 +26,18 @@ type Protocol struct {
 	Serve func(*enginetest.Gateway, net.Listener)
 }
 
+// GRPC is the protocol gRPC by an implementation of it.
+func GRPC(dial func(transport.Config) (transport.Client, error)) Protocol {
+	serve := func(g *enginetest.Gateway, l net.Listener) { g.Serve(l) }
+	return Protocol{transport.GRPC, transport.GRPCS, dial, (*enginetest.Gateway).Pipe, serve}
+}
+
+// REST is the REST API by an implementation of it.
+func REST(dial func(transport.Config) (transport.Client, error)) Protocol {
+	serve := func(g *enginetest.Gateway, l net.Listener) { g.ServeREST(l) }
+	return Protocol{transport.HTTP, transport.HTTPS, dial, (*enginetest.Gateway).PipeREST, serve}
+}
+
 // Run runs the suite.
 func Run(t *testing.T, p Protocol) {
 	t.Helper()

@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"encoding/pem"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -16,19 +15,13 @@ import (
 	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
-	transporttest.Run(t, transporttest.Protocol{
-		Scheme: transport.GRPC, Secure: transport.GRPCS,
-		Dial:  func(c transport.Config) (transport.Client, error) { return Dial(c) },
-		Pipe:  (*enginetest.Gateway).Pipe,
-		Serve: func(g *enginetest.Gateway, l net.Listener) { g.Serve(l) },
-	})
+	transporttest.Run(t, transporttest.GRPC(func(c transport.Config) (transport.Client, error) { return Dial(c) }))
 }
 
 func TestPortThatSpeaksNoGRPCIsQuestioned(t *testing.T) {

@@ -28,8 +28,8 @@ var errBroken = fmt.Errorf("%w: %w", transport.ErrLost, status.Error(codes.Inter
 // maxRefusal is how many bytes are read of an answer that is not the call's result.
 const maxRefusal = 64 << 10
 
-// call makes a call, such as GET /topology, and reads its answer, JSON that holds this text; with an empty one
-// it is to be nothing.
+// call makes a call, such as GET /topology, and reads its answer, JSON that holds this text; with an empty
+// one it is to be nothing.
 func (c *Client) call(ctx context.Context, resource string, body any, holds string, answer any) error {
 	method, path, _ := strings.Cut(resource, " ")
 	sent, ready := body.(form)

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,19 +12,13 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
-	transporttest.Run(t, transporttest.Protocol{
-		Scheme: transport.HTTP, Secure: transport.HTTPS,
-		Dial:  func(c transport.Config) (transport.Client, error) { return Dial(c) },
-		Pipe:  (*enginetest.Gateway).PipeREST,
-		Serve: func(g *enginetest.Gateway, l net.Listener) { g.ServeREST(l) },
-	})
+	transporttest.Run(t, transporttest.REST(func(c transport.Config) (transport.Client, error) { return Dial(c) }))
 }
 
 // poll asks for ten jobs, and waits for none.
