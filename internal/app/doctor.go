@@ -88,8 +88,8 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 		return text.Findings{failed("authentication", fmt.Errorf("%s: %w", strategy, err),
 			"worker config shows the credentials; the cluster must know them: docs/configuration.md")}
 	case err != nil:
-		return text.Findings{failed("gateway", err, fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: check host, "+
-			"port and TLS, and that the broker runs", address, address.Transport()))}
+		return text.Findings{failed("gateway", err, fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: check "+
+			"host, port and TLS, and that the broker runs", address, address.Transport()))}
 	}
 	partitions := ok("partitions", "%d of %d have a healthy leader", topology.Led, topology.Partitions)
 	if !topology.Healthy() {

@@ -48,25 +48,6 @@ func TestAnAnswerThatMayBeLostIsSentAgainUnchanged(t *testing.T) {
 	}
 }
 
-func TestRefusedAnswerBecomesAnIncidentWithoutData(t *testing.T) {
-	for name, answer := range map[string]job.Answer{
-		"complete":   job.Complete(`{"name":"` + secret + `"`), // a brace is missing
-		"BPMN error": job.ThrowError("CODE", "text", secret),
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(r *rig) {
-				key := r.add(1)[0]
-				r.run(Options{Handler: each(func(job.Job) job.Answer { return answer })})
-				if state, _, message := r.gateway.Job(key); state != enginetest.Incident || message == "" {
-					r.Errorf("job is in state %v with message %q", state, message)
-				}
-				r.wantLogged(zapcore.ErrorLevel, "answer_refused", 1)
-				r.wantNowhere(secret)
-			})
-		})
-	}
-}
-
 func TestAnswerInDoubtIsNotReplaced(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Code: codes.Unavailable})
