@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/config/connurl"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // check reports what depends on more than one setting, or on the world.
@@ -90,7 +91,13 @@ func (l *loader) checkPlaintext(name string, to *url.URL) {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "grpc" || connurl.IsLoopback(to.Hostname()):
 	case l.AllowInsecureToken:
-		l.warn(name, "credentials go in plaintext to "+to.Host, "use TLS: hosts on the way can read them")
+		l.Warnings = append(l.Warnings, text.Finding{
+			Severity: text.Warning,
+			Check:    "settings",
+			Subject:  name,
+			What:     "credentials go in plaintext to " + to.Host,
+			Advice:   "use TLS: hosts on the way can read them",
+		})
 	default:
 		const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
 		l.fault(name, "credentials would go in plaintext to "+to.Host, "use TLS, or "+allow)

@@ -67,7 +67,8 @@ func newLoader() *loader { return &loader{Config: &Config{sources: map[string]st
 // fault notes a fault of a setting; of several the first says enough.
 func (l *loader) fault(name, what, advice string) {
 	if !l.wrong(name) {
-		l.faults = append(l.faults, finding(text.Error, name, what, advice))
+		f := text.Finding{Severity: text.Error, Check: "settings", Subject: name, What: what, Advice: advice}
+		l.faults = append(l.faults, f)
 	}
 }
 
@@ -88,14 +89,6 @@ func (l *loader) refuse(name string) {
 		}
 		l.fault(name, fmt.Sprintf("%.100q is not allowed", value), "allowed: "+s.want)
 	}
-}
-
-func (l *loader) warn(name, what, advice string) {
-	l.Warnings = append(l.Warnings, finding(text.Warning, name, what, advice))
-}
-
-func finding(severity text.Severity, name, what, advice string) text.Finding {
-	return text.Finding{Severity: severity, Check: "settings", Subject: name, What: what, Advice: advice}
 }
 
 // find puts the value of a setting where envconfig reads it: that of its own name, else what the file holds
@@ -120,17 +113,6 @@ func (l *loader) find(s Setting) {
 	} else {
 		_ = os.Setenv(s.Name, value)
 	}
-}
-
-// known are all names that a setting can come from.
-func (l *loader) known() (names []string) {
-	for _, s := range l.Settings() {
-		names = append(names, s.Name)
-		if s.secret {
-			names = append(names, s.Name+"_FILE")
-		}
-	}
-	return names
 }
 
 // read reads a file with secrets. No fault has its path: that may be the secret, by mistake.
@@ -172,7 +154,13 @@ func (l *loader) process(prefix string, spec any) {
 // unknown reports each name that begins with RETRY_ and is no setting, because a misspelt one would leave
 // its default in place without a word.
 func (l *loader) unknown() {
-	known := l.known()
+	var known []string
+	for _, s := range l.Settings() {
+		known = append(known, s.Name)
+		if s.secret {
+			known = append(known, s.Name+"_FILE")
+		}
+	}
 	for {
 		err := envconfig.CheckDisallowed(prefix, &Worker{})
 		if err == nil {
