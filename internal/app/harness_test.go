@@ -39,20 +39,9 @@ func gateway(t *testing.T, options ...grpc.ServerOption) (g *enginetest.Gateway,
 	t.Helper()
 	g = enginetest.New(options...)
 	t.Cleanup(g.Close)
-	return g, serve(t, g, "127.0.0.1:0")
-}
-
-// serve serves a gateway at an address. Where another process has taken that in between, it waits for it.
-func serve(t *testing.T, g *enginetest.Gateway, address string) string {
-	t.Helper()
-	var listener net.Listener
-	check.Await(t, "the address is free", func() (free bool) {
-		var err error
-		listener, err = net.Listen("tcp", address)
-		return err == nil
-	})
-	g.Serve(listener)
-	return listener.Addr().String()
+	address, err := g.Listen()
+	check.Must(t, err)
+	return g, address
 }
 
 // freeAddress is an address that nobody listens at.
