@@ -22,9 +22,8 @@ func withTLS(t *testing.T) ops.Options {
 }
 
 // shown returns the serial number of the certificate that a server shows.
-func shown(t *testing.T, address string, most uint16) (serial int64, err error) {
-	t.Helper()
-	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: most})
+func shown(address string) (serial int64, err error) {
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +36,7 @@ func TestACertificateIsRenewedWithoutARestart(t *testing.T) {
 	address := serve(t, o)
 	want := func(serial int64, when string) {
 		t.Helper()
-		if got, err := shown(t, address, tls.VersionTLS13); got != serial || err != nil {
+		if got, err := shown(address); got != serial || err != nil {
 			t.Errorf("%s the certificate is %d, error %v; want %d", when, got, err, serial)
 		}
 	}
@@ -62,11 +61,5 @@ func TestTLSIsServedAndPlaintextIsNot(t *testing.T) {
 	}
 	if a := request(t, "GET", "http://"+address+"/metrics", ""); a.StatusCode != 400 || strings.Contains(a.body, "seen_total") {
 		t.Errorf("plaintext gets %d %q", a.StatusCode, a.body)
-	}
-	if _, err := shown(t, address, tls.VersionTLS11); err == nil {
-		t.Error("TLS 1.1 is served")
-	}
-	if _, err := shown(t, address, tls.VersionTLS12); err != nil {
-		t.Errorf("TLS 1.2 is not served: %v", err)
 	}
 }

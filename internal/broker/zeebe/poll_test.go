@@ -94,13 +94,6 @@ func TestEveryFailedPollIsFollowedByAGrowingPause(t *testing.T) {
 				r.run(Options{})
 				r.advance(time.Minute)
 				wantPauses(r.T, r.gateway.Calls(enginetest.ActivateJobs))
-
-				r.gateway.Heal()
-				r.advance(pollBackoff.Max)
-				healed := len(r.polls())
-				r.gateway.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: code})
-				r.advance(15 * time.Second) // the open poll ends, the pauses begin again
-				wantPauses(r.T, r.gateway.Calls(enginetest.ActivateJobs)[healed:])
 			})
 		})
 	}

@@ -38,21 +38,18 @@ func NewAuthority(t *testing.T) *Authority {
 	return a
 }
 
-// Issue returns a certificate for hosts, which are names or IP addresses, and its key, both as PEM. Servers and clients may
-// use it. A negative duration gives one that has expired.
-func (a *Authority) Issue(t *testing.T, serial int64, validFor time.Duration, hosts ...string) (certificate, key []byte) {
+// Issue returns a certificate for a host, which is a name or an IP address, and its key, both as PEM. Servers and clients
+// may use it for an hour.
+func (a *Authority) Issue(t *testing.T, serial int64, host string) (certificate, key []byte) {
 	t.Helper()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().Add(validFor),
+		SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	for _, host := range hosts {
-		template.Subject.CommonName = hosts[0]
-		if ip := net.ParseIP(host); ip != nil {
-			template.IPAddresses = append(template.IPAddresses, ip)
-		} else {
-			template.DNSNames = append(template.DNSNames, host)
-		}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
 	}
 	certificate, _, private := a.sign(t, template)
 	der, err := x509.MarshalPKCS8PrivateKey(private)
@@ -79,7 +76,7 @@ func (a *Authority) sign(t *testing.T, template *x509.Certificate) ([]byte, *x50
 // Pair returns a certificate for 127.0.0.1 that signs itself and is valid for an hour, and its key, both as PEM.
 func Pair(t *testing.T, serial int64) (certificate, key []byte) {
 	t.Helper()
-	return (&Authority{}).Issue(t, serial, time.Hour, "127.0.0.1")
+	return (&Authority{}).Issue(t, serial, "127.0.0.1")
 }
 
 // Files puts such a pair, with serial number 1, into files that only their owner can read, and returns their paths.

@@ -113,11 +113,11 @@ func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 }
 
 // issue makes a certificate for a host and returns the paths of it and of its key.
-func issue(t *testing.T, by *certtest.Authority, host string, validFor time.Duration) (certificate, key string) {
+func issue(t *testing.T, by *certtest.Authority, host string) (certificate, key string) {
 	t.Helper()
 	dir := t.TempDir()
 	certificate, key = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	certificatePEM, keyPEM := by.Issue(t, 1, validFor, host)
+	certificatePEM, keyPEM := by.Issue(t, 1, host)
 	certtest.Write(t, certificate, certificatePEM)
 	certtest.Write(t, key, keyPEM)
 	return certificate, key
@@ -156,25 +156,18 @@ func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 	t.Helper()
 	ours, ca := trusting(t)
 	_, others := trusting(t)
-	certificate, key := issue(t, ours, "127.0.0.1", time.Hour)
-	named, namedKey := issue(t, ours, "zeebe.example", time.Hour)
-	old, oldKey := issue(t, ours, "127.0.0.1", -time.Minute)
+	certificate, key := issue(t, ours, "127.0.0.1")
 	good := p.serveTLS(t, certificate, key, nil)
-	obsolete := p.serveTLS(t, certificate, key, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 })
 	for name, test := range map[string]struct {
-		address, ca string
-		refuse      string // empty if the gateway is trusted
+		ca, refuse string // refuse is empty if the gateway is trusted
 	}{
-		"custom authority and the certificate's name": {good, ca, ""},
-		"another name":       {p.serveTLS(t, named, namedKey, nil), ca, "127.0.0.1"},
-		"another authority":  {good, others, "x509: certificate signed by unknown authority"},
-		"system authorities": {good, "", "failed to verify certificate"}, // in the system's words
-		"expired":            {p.serveTLS(t, old, oldKey, nil), ca, "x509: certificate has expired or is not yet valid"},
-		"TLS 1.1":            {obsolete, ca, "protocol version"},
+		"custom authority and the certificate's name": {ca, ""},
+		"another authority":                           {others, "x509: certificate signed by unknown authority"},
+		"system authorities":                          {"", "failed to verify certificate"}, // in the system's words
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := p.reach(t, transport.Config{Scheme: p.Secure, Address: test.address, CACertPath: test.ca})
+			err := p.reach(t, transport.Config{Scheme: p.Secure, Address: good, CACertPath: test.ca})
 			if test.refuse == "" {
 				check.Must(t, err)
 				return
@@ -189,7 +182,7 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 	t.Helper()
 	ours, ca := trusting(t)
 	others, _ := trusting(t)
-	certificate, key := issue(t, ours, "127.0.0.1", time.Hour)
+	certificate, key := issue(t, ours, "127.0.0.1")
 	address := p.serveTLS(t, certificate, key, func(c *tls.Config) {
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 		c.ClientCAs = x509.NewCertPool()
@@ -197,9 +190,9 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 	})
 	config := transport.Config{Scheme: p.Secure, Address: address, CACertPath: ca}
 	check.Fails(t, p.reach(t, config))
-	config.ClientCertPath, config.ClientKeyPath = issue(t, ours, "worker.example", time.Hour)
+	config.ClientCertPath, config.ClientKeyPath = issue(t, ours, "worker.example")
 	check.Must(t, p.reach(t, config))
-	config.ClientCertPath, config.ClientKeyPath = issue(t, others, "worker.example", time.Hour)
+	config.ClientCertPath, config.ClientKeyPath = issue(t, others, "worker.example")
 	check.Fails(t, p.reach(t, config))
 }
 
