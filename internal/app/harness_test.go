@@ -19,7 +19,6 @@ import (
 	"google.golang.org/grpc"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
@@ -63,7 +62,7 @@ func settings(t *testing.T, zeebeAddress string) config.Config {
 				JobTypes: config.JobTypes{{Type: "analyze-retry", Policy: "tiss"}, {Type: "retry-submission-backoff", Policy: "tiss"}},
 			},
 			DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetentionYears: 5,
-			Tenant: job.DefaultTenant,
+			Tenant: "<default>",
 		},
 		Cluster: config.Cluster{ZeebeAddress: zeebeAddress, ZeebeInsecure: true},
 	}

@@ -52,7 +52,7 @@ func (l *linter) analysisOf(n *node) *analysis {
 	}
 	for _, t := range a.types {
 		name := cmp.Or(l.options.JobTypes[t], standardTypes[contract.JobType])
-		d := input.ReadDecision(probe(t, n.headers), l.options.Policies, name)
+		d := input.ReadDecision(probe(n.headers), l.options.Policies, name)
 		if a.faults = d.Invalid; a.faults == nil {
 			a.policies = append(a.policies, d.Policy)
 		}
@@ -61,13 +61,13 @@ func (l *linter) analysisOf(n *node) *analysis {
 }
 
 // probe returns a job that has nothing wrong but its headers. The worker itself reads it, so that both find the same.
-func probe(jobType string, headers []header) *job.Job {
+func probe(headers []header) *job.Job {
 	keys := map[string]string{}
 	for _, h := range headers {
 		keys[h.key] = h.value
 	}
 	s, _ := json.Marshal(keys) // texts
-	return &job.Job{Type: jobType, Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
+	return &job.Job{Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
 }
 
 // decided returns the job types of the worker that a task definition can mean; none if it means another worker's.

@@ -8,18 +8,11 @@ import (
 	"time"
 )
 
-// DefaultTenant is the tenant of everything on a cluster without multi-tenancy.
-const DefaultTenant = "<default>"
-
 // Job is one activated job, as far as a handler needs it. Its JSON is that of the REST API, without the two
 // documents.
 type Job struct {
 	// Key identifies the job at the broker. Keys start again when a broker's data is wiped.
 	Key int64 `json:"jobKey,string"`
-	// Type is the job type.
-	Type string `json:"type"`
-	// Tenant is the id of the tenant to which the job belongs; empty counts as [DefaultTenant].
-	Tenant string `json:"tenantId"`
 	// ProcessInstanceKey identifies the process instance that waits for the job.
 	ProcessInstanceKey int64 `json:"processInstanceKey,string"`
 	// ProcessID is the BPMN process id, ElementID the id of the service task in it.

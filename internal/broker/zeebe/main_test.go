@@ -108,7 +108,7 @@ func (o Options) withDefaults(log *zap.Logger) Options {
 	if o.FetchVariables == nil {
 		o.FetchVariables = []string{"a"}
 	}
-	o.Tenant = cmp.Or(o.Tenant, job.DefaultTenant)
+	o.Tenant = cmp.Or(o.Tenant, "<default>")
 	if o.Handler == nil {
 		o.Handler = each(complete)
 	}

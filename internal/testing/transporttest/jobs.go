@@ -21,7 +21,7 @@ const jobType = "analyze-retry"
 // poll asks for ten jobs, and waits for none.
 var poll = transport.Poll{
 	JobType: jobType, Worker: "worker-1", Max: 10, Fetch: []string{"claimId", "retryCount"}, Wait: -time.Millisecond, Lock: 10 * time.Second,
-	Tenant: job.DefaultTenant,
+	Tenant: "<default>",
 }
 
 // requests returns what reached the gateway by a method.
@@ -55,7 +55,7 @@ func jobsComeAsTheBrokerHasThem(t *testing.T, p Protocol) {
 		now := time.Now()
 		jobs := r.activate(poll)
 		want := job.Job{
-			Key: keys[0], Type: jobType, Tenant: "<default>", ProcessID: "sub-06", ElementID: "analyze", Retries: 2,
+			Key: keys[0], ProcessID: "sub-06", ElementID: "analyze", Retries: 2,
 			Headers: "{}", Variables: `{"claimId":"CLM-1","retryCount":9007199254740993.10}`, Deadline: now.Add(10 * time.Second).UnixMilli(), Received: now,
 		}
 		if len(jobs) != 2 {

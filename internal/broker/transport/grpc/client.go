@@ -58,8 +58,6 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 	for i, a := range activated {
 		jobs[i] = job.Job{
 			Key:                a.Key,
-			Type:               a.Type,
-			Tenant:             a.TenantId,
 			ProcessInstanceKey: a.ProcessInstanceKey,
 			ProcessID:          a.BpmnProcessId,
 			ElementID:          a.ElementId,

@@ -43,7 +43,7 @@ func TestPortThatSpeaksNoGRPCIsQuestioned(t *testing.T) {
 		check.Must(t, err)
 		_, err = c.Topology(t.Context())
 		check.Fails(t, err, want)
-		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenant: job.DefaultTenant}, func([]job.Job) {}), want)
+		check.Fails(t, c.Activate(t.Context(), transport.Poll{JobType: "t", Max: 1, Tenant: "<default>"}, func([]job.Job) {}), want)
 		check.Must(t, c.Close())
 	}
 }
