@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -194,45 +193,4 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 	check.Must(t, p.reach(t, config))
 	config.ClientCertPath, config.ClientKeyPath = issue(t, others, "worker.example")
 	check.Fails(t, p.reach(t, config))
-}
-
-// aGatewayThatCutsTheConnectionIsSurvived cuts each connection after some more bytes than the one before, until a call
-// succeeds: the error has the code of a connection that is lost, wherever the answer was cut.
-func aGatewayThatCutsTheConnectionIsSurvived(t *testing.T, p Protocol) {
-	t.Helper()
-	g := enginetest.New()
-	defer g.Close()
-	pipe := p.Pipe(g)
-	for limit := 0; ; limit += 7 {
-		client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: "127.0.0.1:1", Dial: func(ctx context.Context, address string) (net.Conn, error) {
-			conn, err := pipe(ctx, address)
-			return &cutConn{conn, limit}, err
-		}})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		_, err := client.Topology(ctx)
-		cancel()
-		if err == nil {
-			return
-		}
-		if code := transport.Code(err); code != codes.Unavailable || limit > 100_000 {
-			t.Fatalf("after %d bytes: %v", limit, err)
-		}
-		_ = client.Close()
-	}
-}
-
-// cutConn is a connection that is reset when it has delivered so many bytes.
-type cutConn struct {
-	net.Conn
-	left int
-}
-
-func (c *cutConn) Read(b []byte) (int, error) {
-	if c.left == 0 {
-		_ = c.Close()
-		return 0, net.ErrClosed
-	}
-	n, err := c.Conn.Read(b[:min(len(b), c.left)])
-	c.left -= n
-	return n, err
 }
