@@ -81,8 +81,8 @@ test-models: ## The models in Camunda's modeler, and lint-models
 	@$(MAKE) --no-print-directory lint-models
 	@.ci/tagged models
 
-test-clients: ## Clients that others wrote, on the engine
-	@.ci/needs $@ node-20 javac mvn pip
+test-clients: ## Clients that others wrote, on the engine, and a spreadsheet
+	@.ci/needs $@ node-20 javac mvn pip soffice
 	@.ci/tagged clients
 
 test-cluster: ## The end-to-end suite on a Camunda of yours (ZEEBE_ADDRESS=...; docs/engine.md)

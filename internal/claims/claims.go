@@ -21,6 +21,9 @@ func OpenStandings() []audit.Standing {
 // EndedStandings returns the standings of claims that ended.
 func EndedStandings() []audit.Standing { return []audit.Standing{audit.Submitted, audit.Abandoned} }
 
+// Standings returns all standings.
+func Standings() []audit.Standing { return append(OpenStandings(), EndedStandings()...) }
+
 // IsOpen reports whether a claim of this standing has not ended.
 func IsOpen(s audit.Standing) bool { return slices.Contains(OpenStandings(), s) }
 
@@ -33,6 +36,8 @@ type Claim struct {
 	Standing audit.Standing `json:"state,omitempty"`
 	// Since is when the claim came to stand so.
 	Since time.Time `json:"since,omitzero"`
+	// Message is that of an incident, where [List] has looked it up.
+	Message string `json:"message,omitempty"`
 	// State is what is known of it, with [NoPolicy] where no policy has decided. Of one that ended, Opened is in whole
 	// seconds, and zero where it never failed.
 	audit.State
@@ -43,7 +48,7 @@ func (c *Claim) Age(now time.Time) time.Duration { return max(now.Sub(c.Opened),
 
 // Open returns an open claim as it stands at the time now.
 func Open(claimID string, s *audit.State, now time.Time) Claim {
-	c := Claim{claimID, s.Standing(now), s.At, *s}
+	c := Claim{ClaimID: claimID, Standing: s.Standing(now), Since: s.At, State: *s}
 	c.Policy = cmp.Or(s.Policy, NoPolicy)
 	if c.Standing == audit.Overdue {
 		c.Since = s.NextRetryTime
@@ -53,8 +58,9 @@ func Open(claimID string, s *audit.State, now time.Time) Claim {
 
 // Ended returns the claim that a record has ended.
 func Ended(r *audit.Record) Claim {
-	c := Claim{r.ClaimID, audit.Submitted, r.At, audit.State{
-		Policy: cmp.Or(r.Policy, NoPolicy), Kind: r.Kind, RetryCount: r.RetryCount, DecidedBy: r.DecidedBy, ProcessInstanceKey: r.ProcessInstanceKey,
+	c := Claim{ClaimID: r.ClaimID, Standing: audit.Submitted, Since: r.At, State: audit.State{
+		Policy: cmp.Or(r.Policy, NoPolicy), Kind: r.Kind, RetryCount: r.RetryCount, DecidedBy: r.DecidedBy,
+		ProcessInstanceKey: r.ProcessInstanceKey,
 	}}
 	if r.Kind == audit.KindAbandoned {
 		c.Standing = audit.Abandoned

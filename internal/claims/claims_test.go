@@ -87,7 +87,7 @@ func TestOpenClaimsAreListedTheOldestFirst(t *testing.T) {
 	}, listed(t, ward(t), claims.Query{}, noon.Add(11*time.Minute+30*time.Second)), "open claims")
 }
 
-func TestClaimsAreChosenByStatePolicyAgeAndTime(t *testing.T) {
+func TestClaimsAreChosenByStatePartAndTime(t *testing.T) {
 	s, now := ward(t), noon.Add(11*time.Minute+30*time.Second)
 	for name, c := range map[string]struct {
 		query claims.Query
@@ -97,16 +97,26 @@ func TestClaimsAreChosenByStatePolicyAgeAndTime(t *testing.T) {
 			claims.Query{States: []audit.Standing{audit.Overdue, audit.Incident}},
 			[]string{"overdue overdue tiss", "incident incident none"},
 		},
-		"policy":     {claims.Query{Policy: "none"}, []string{"incident incident none"}},
-		"age":        {claims.Query{OlderThan: 10 * time.Minute}, []string{"overdue overdue tiss", "stopped stopped tiss"}},
+		"age":        {claims.Query{To: now.Add(1 - 10*time.Minute)}, []string{"overdue overdue tiss", "stopped stopped tiss"}},
+		"part":       {claims.Query{Part: "AC"}, []string{"accepted submitted tiss"}},
+		"part, open": {claims.Query{Part: "st", States: claims.OpenStandings()}, []string{"stopped stopped tiss"}},
 		"since":      {claims.Query{From: noon.Add(9 * time.Minute)}, []string{"waiting waiting tiss"}},
 		"until":      {claims.Query{To: noon.Add(time.Minute)}, []string{"overdue overdue tiss"}},
 		"ended":      {claims.Query{States: claims.EndedStandings(), From: noon}, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}},
 		"ended then": {claims.Query{States: claims.EndedStandings(), From: noon, To: noon.Add(11 * time.Minute)}, []string{"accepted submitted tiss"}},
-		"none":       {claims.Query{Policy: "smtp"}, nil},
+		"none":       {claims.Query{Part: "smtp"}, nil},
 	} {
 		check.Same(t, c.want, listed(t, s, c.query, now), "%s", name)
 	}
+}
+
+func TestAnIncidentIsListedWithItsMessage(t *testing.T) {
+	second := record("CLM-a-1", audit.KindRejected, "", "")
+	second.Message = "invalid input: retryCount is 2.5"
+	s := storeOf(t, record("CLM-a-1", audit.KindRejected, "", ""), second, record("CLM-a-1", audit.KindDecisionRefused, "", "ana"))
+	all, err := claims.List(t.Context(), s, claims.Query{}, noon.Add(time.Hour))
+	check.Must(t, err)
+	check.Same(t, second.Message, all[0].Message, "message")
 }
 
 func TestOnlyClaimsThatEndedAreLimitedToThirtyDays(t *testing.T) {

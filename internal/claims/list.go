@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
@@ -12,12 +13,10 @@ import (
 
 // Query chooses claims. Its zero value chooses all that are open.
 type Query struct {
-	// States are those wanted, none for all open ones.
+	// States are those wanted, none for all open ones, and where Part is given for all.
 	States []audit.Standing
-	// Policy is the one that decided last, empty for any.
-	Policy string
-	// OlderThan is the least age of an open claim.
-	OlderThan time.Duration
+	// Part is a part of the claim's ID, empty for any.
+	Part string
 	// From and To bound when an open claim had its first record since its last end, and when another one
 	// ended: From <= t < To. Each is zero for no bound, but without From the claims that ended are those of
 	// the 30 days before To, or before now where that is earlier.
@@ -35,16 +34,19 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	}
 	if len(q.States) == 0 {
 		q.States = OpenStandings()
+		if q.Part != "" {
+			q.States = Standings()
+		}
 	}
 	all, open := []Claim{}, map[string]bool{}
 	err := store.Open(ctx, func(id string, s *audit.State) error {
 		open[id] = true
-		if c := Open(id, s, now); q.fits(&c) && c.Age(now) >= q.OlderThan {
+		if c := Open(id, s, now); q.fits(&c) {
 			all = append(all, c)
 		}
 		return nil
 	})
-	if err != nil {
+	if err = cmp.Or(err, tellIncidents(ctx, store, all, now)); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(all, inOrder)
@@ -70,8 +72,28 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	return append(all, slices.SortedFunc(maps.Values(last), inOrder)...), err
 }
 
+// tellIncidents gives the incidents among claims their messages, which no state holds.
+func tellIncidents(ctx context.Context, store audit.Store, all []Claim, now time.Time) error {
+	for i := range all {
+		c := &all[i]
+		if c.Standing != audit.Incident {
+			continue
+		}
+		state, records, err := store.Claim(ctx, c.ClaimID)
+		known, unread := Know(c.ClaimID, &state, records, now)
+		if err = cmp.Or(err, unread); err != nil {
+			return err
+		}
+		if known.Last != nil {
+			c.Message = known.Last.Message
+		}
+	}
+	return nil
+}
+
 func (q *Query) fits(c *Claim) bool {
-	return slices.Contains(q.States, c.Standing) && (q.Policy == "" || q.Policy == c.Policy) &&
+	return slices.Contains(q.States, c.Standing) &&
+		strings.Contains(strings.ToLower(c.ClaimID), strings.ToLower(q.Part)) &&
 		!c.at().Before(q.From) && c.at().Before(q.To)
 }
 

@@ -10,6 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func (p *program) audit() *cobra.Command {
@@ -37,7 +38,7 @@ who asks what is kept (LGPD, article 18), or for an auditor.`,
 }
 
 func (p *program) auditBackup() *cobra.Command {
-	return p.answers(&cobra.Command{
+	return p.inLanguage(&cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy a SQLite store into a new file, and check the copy",
 		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
@@ -46,7 +47,7 @@ trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
 up by its own means.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call) (any, string, error) {
+	}, settings, func(c *call, printer *text.Printer) (any, string, error) {
 		if err := app.Backup(c.Context(), c.cfg, c.args[0]); err != nil {
 			return nil, "", err
 		}
@@ -58,13 +59,13 @@ up by its own means.`,
 		if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
 			return nil, "", err
 		}
-		value, words, err := check(c, public, nil)
+		value, words, err := check(c, printer, public, nil)
 		return value, words, errors.Join(err, c.store.Close())
 	})
 }
 
 func (p *program) auditRestore() *cobra.Command {
-	return p.answers(&cobra.Command{
+	return p.inLanguage(&cobra.Command{
 		Use:   "restore BACKUP",
 		Short: "Put a checked backup in the place of a SQLite store",
 		Long: `Copies a backup, checks the copy's audit trail with the key, and puts it in the
@@ -76,14 +77,14 @@ What was decided since the backup is missing: worker audit verify --heads names
 it. PostgreSQL is restored by its own means.`,
 		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call) (any, string, error) {
+	}, settings, func(c *call, printer *text.Printer) (any, string, error) {
 		done, key, err := app.Restore(c.Context(), c.cfg, c.args[0])
 		if err != nil {
 			return nil, "", err
 		}
 		is := checked{Store: c.cfg.DatabaseURL.String(), Key: key, OK: true, Verified: done.Verified}
 		r := restored{c.args[0], done.Aside, is}
-		words, err := r.text()
+		words, err := r.text(printer)
 		return r, words, err
 	})
 }
@@ -96,12 +97,12 @@ type restored struct {
 	checked
 }
 
-func (r *restored) text() (string, error) {
-	words, err := r.checked.text()
+func (r *restored) text(p *text.Printer) (string, error) {
+	words, err := r.checked.text(p)
 	if r.Aside != "" {
-		words = "The store that was there is kept as " + r.Aside + ".\n" + words
+		words = p.Sprintf("The store that was there is kept as %s.", r.Aside) + "\n" + words
 	}
-	return "Restored from " + r.Backup + ".\n" + words, err
+	return p.Sprintf("Restored from %s.", r.Backup) + "\n" + words, err
 }
 
 func (p *program) auditMigrate() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 	before := timeFlag(flags, "before", "first `DAY` that stays, as 2021-11-01")
 	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
-	return p.answers(command, settings, func(c *call) (any, string, error) {
+	return p.inLanguage(command, settings, func(c *call, printer *text.Printer) (any, string, error) {
 		if limit := audit.Cutoff(p.now(), 12*c.cfg.AuditRetentionYears); before.After(limit) {
 			return nil, "", fmt.Errorf("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s on: "+
 				"give an earlier day for --before", c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
@@ -40,7 +41,7 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		if err := done.purge(c.Context(), c.cfg); err != nil {
 			return nil, "", err
 		}
-		return done, done.text(), nil
+		return done, done.text(printer), nil
 	})
 }
 
@@ -55,10 +56,10 @@ type purged struct {
 }
 
 // purge removes what may go, or finds out what that is, and notes it.
-func (p *purged) purge(ctx context.Context, cfg config.Config) error {
+func (d *purged) purge(ctx context.Context, cfg config.Config) error {
 	var store audit.Store
 	var err error
-	if p.DryRun {
+	if d.DryRun {
 		store, err = app.OpenHistory(ctx, cfg)
 	} else {
 		store, err = app.OpenStore(ctx, cfg)
@@ -66,33 +67,35 @@ func (p *purged) purge(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	chains, held, err := audit.Purge(ctx, store, p.Before, p.DryRun)
-	p.Chains, p.Held = append([]audit.Purged{}, chains...), held // in JSON a list, even where it is empty
+	chains, held, err := audit.Purge(ctx, store, d.Before, d.DryRun)
+	d.Chains, d.Held = append([]audit.Purged{}, chains...), held // in JSON a list, even where it is empty
 	return errors.Join(err, store.Close())
 }
 
-func (p *purged) text() string {
+func (d *purged) text(p *text.Printer) string {
 	var b strings.Builder
-	did := "Removed"
-	if p.DryRun {
-		did = "Would remove"
+	say := func(words string) { b.WriteString(text.Wrap(words, "")) }
+	for _, c := range d.Chains {
+		chain, place := strconv.Itoa(c.Chain), strconv.FormatInt(c.Through, 10)
+		if d.DryRun {
+			say(p.Sprintf("Would remove %d records of chain %s, up to place %s.", c.Records, chain, place))
+		} else {
+			say(p.Sprintf("Removed %d records of chain %s, up to place %s.", c.Records, chain, place))
+		}
 	}
-	for _, c := range p.Chains {
-		records := text.Count(c.Records, "record")
-		fmt.Fprintf(&b, "%s %s of chain %d, up to place %d.\n", did, records, c.Chain, c.Through)
+	if len(d.Chains) == 0 {
+		before := d.Before.Format(time.DateOnly)
+		say(p.Sprintf("There is nothing to remove that was decided before %s.", before))
 	}
-	if len(p.Chains) == 0 {
-		fmt.Fprintf(&b, "%s nothing that was decided before %s.\n", did, p.Before.Format(time.DateOnly))
-	}
-	from := text.Time(p.Held.From)
+	from := text.Time(d.Held.From) // its days are those of UTC, whatever the zone
 	switch {
-	case p.Held.ClaimID != "":
-		fmt.Fprintf(&b, "What was decided from %s on stays: claim %s is open.\n", from, p.Held.ClaimID)
-	case !p.Held.From.IsZero():
-		fmt.Fprintf(&b, "What was decided from %s on stays until its events are published.\n", from)
+	case d.Held.ClaimID != "":
+		say(p.Sprintf("What was decided from %s on stays: claim %s is open.", from, d.Held.ClaimID))
+	case !d.Held.From.IsZero():
+		say(p.Sprintf("What was decided from %s on stays until its events are published.", from))
 	}
-	if p.DryRun && len(p.Chains) > 0 {
-		b.WriteString("Nothing is removed yet: give --yes to remove them.\n")
+	if d.DryRun && len(d.Chains) > 0 {
+		say(p.Sprintf("Nothing is removed yet: give --yes to remove them."))
 	}
 	return b.String()
 }

@@ -33,7 +33,7 @@ the worker's log, what this command printed, or events retry.audit_head.v1.`,
 	}
 	keyFile := command.Flags().String("key", "", "public or private key file (default the worker's own)")
 	headsFile := command.Flags().String("heads", "", "file of kept heads; lines without are skipped")
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
+	return p.inLanguage(command, aStore, func(c *call, printer *text.Printer) (any, string, error) {
 		public, err := audit.LoadPublic(cmp.Or(*keyFile, c.cfg.AuditKey()))
 		if err != nil {
 			return nil, "", err
@@ -44,7 +44,7 @@ the worker's log, what this command printed, or events retry.audit_head.v1.`,
 				return nil, "", fmt.Errorf("known heads: %w", err)
 			}
 		}
-		return check(c, public, known)
+		return check(c, printer, public, known)
 	})
 }
 
@@ -63,8 +63,9 @@ type checked struct {
 }
 
 // check checks the store, and answers with what it found.
-func check(c *call, public audit.Public, known []audit.Head) (value any, words string, err error) {
+func check(c *call, printer *text.Printer, public audit.Public, known []audit.Head) (any, string, error) {
 	found := checked{Store: c.cfg.DatabaseURL.String(), Key: public.ID(), KnownHeads: len(known)}
+	var err error
 	store := watched{c.store, c, func(*audit.Record) {}}
 	found.Verified, err = audit.Verify(c.Context(), store, public, known)
 	c.progress(0, "")
@@ -72,19 +73,19 @@ func check(c *call, public audit.Public, known []audit.Head) (value any, words s
 	switch {
 	case is:
 		found.Broken = broken
-		err = fmt.Errorf("the audit trail at %s is broken: %w", found.Store, broken)
+		err = said{text.Messagef("the audit trail at %s is broken: %s", found.Store, broken.Error())}
 	case err != nil:
 		return nil, "", err
 	case found.Records == 0 && found.Removed == 0:
-		err = fmt.Errorf("there are no records in %s, and no cut stands for removed ones: "+
-			"nothing was decided yet, it is another store than the worker's, or it was emptied", found.Store)
+		err = said{text.Messagef("there are no records in %s, and no cut stands for removed ones: "+
+			"nothing was decided yet, it is another store than the worker's, or it was emptied", found.Store)}
 	}
 	if err != nil {
 		found.Heads = nil // heads of a broken trail are not to be kept
 		return found, "", err
 	}
 	found.OK = true
-	words, err = found.text()
+	words, err := found.text(printer)
 	return found, words, err
 }
 
@@ -118,22 +119,25 @@ func (w *watcher) Record(r *audit.Record) error {
 }
 
 // text reports that the trail is in order, with its heads.
-func (c *checked) text() (string, error) {
+func (c *checked) text(p *text.Printer) (string, error) {
+	rows := [][]string{
+		{p.Sprintf("The audit trail is in order: %s.", c.Store)},
+		{p.Sprintf("key"), c.Key},
+	}
+	count := func(what string, n int64) {
+		if n > 0 {
+			rows = append(rows, []string{what, p.Sprintf("%d", n)})
+		}
+	}
+	count(p.Sprintf("records checked"), c.Records)
+	count(p.Sprintf("open claims checked"), c.Claims)
+	count(p.Sprintf("records removed by a purge"), c.Removed)
+	count(p.Sprintf("known heads that agree"), int64(c.Agreed))
+	count(p.Sprintf("known heads of removed records"), int64(c.KnownHeads-c.Agreed))
+	rows = append(rows, []string{""},
+		[]string{p.Sprintf("The heads now. Keep them apart from the store, for --heads at the next check:")})
 	var b strings.Builder
-	fmt.Fprintf(&b, "The audit trail is in order: %s.\n", c.Store)
-	fmt.Fprintf(&b, "%s in %s checked with the key %s.\n",
-		text.Count(c.Records, "record"), text.Count(len(c.Heads), "chain"), c.Key)
-	fmt.Fprintf(&b, "%s checked against their records.\n", text.Count(c.Claims, "open claim"))
-	if c.Removed > 0 {
-		b.WriteString(text.Count(c.Removed, "record") + " removed by a purge; a cut stands for them.\n")
-	}
-	if c.Agreed > 0 {
-		b.WriteString(text.Count(c.Agreed, "known head") + " agreed with it.\n")
-	}
-	if gone := c.KnownHeads - c.Agreed; gone > 0 {
-		b.WriteString(text.Count(gone, "known head") + " not compared: its record is removed.\n")
-	}
-	b.WriteString("\nThe heads now. Keep them apart from the store, for --heads at the next check:\n")
+	b.WriteString(text.Table("", rows))
 	for _, h := range c.Heads {
 		line, err := toJSON(headLine{headEvent, h}, "")
 		if err != nil {

@@ -19,6 +19,8 @@ import (
 // program makes the commands.
 type program struct {
 	now func() time.Time
+	// given is what the flags --lang and --tz say.
+	given config.People
 	// begun is whether the command has begun: what fails before is a mistake in the command line.
 	begun bool
 }
@@ -86,23 +88,34 @@ func (p *program) answers(command *cobra.Command, needed needs, answer answerer)
 	})
 }
 
-// forPeople makes a command of an answer from the store, whose text is in the language of --lang, else of
-// RETRY_LANG, else of the locale, with its times in the zone of --tz, else of RETRY_TZ.
-func (p *program) forPeople(
-	command *cobra.Command, answer func(*call, *text.Printer) (value any, words string, err error),
-) *cobra.Command {
-	var given config.People
-	flags := command.Flags()
-	flags.Func("lang", "`LANGUAGE`, pt-BR or en (default RETRY_LANG)", given.Lang.Decode)
-	flags.Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", given.TZ.Decode)
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
-		people, err := config.ForPeople()
+// worder is an [answerer] whose text the printer writes.
+type worder func(*call, *text.Printer) (value any, words string, err error)
+
+// inLanguage makes a command of its answer, whose text is in the language of --lang, else of RETRY_LANG, else
+// of the locale.
+func (p *program) inLanguage(command *cobra.Command, needed needs, answer worder) *cobra.Command {
+	usage := "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)"
+	command.Flags().Func("lang", usage, p.given.Lang.Decode)
+	return p.answers(command, needed, func(c *call) (any, string, error) {
+		printer, err := p.printer()
 		if err != nil {
 			return nil, "", err
 		}
-		language, zone := cmp.Or(given.Lang, people.Lang), cmp.Or(given.TZ, people.TZ)
-		return answer(c, text.NewPrinter(language, zone.Location))
+		return answer(c, printer)
 	})
+}
+
+// forPeople makes a command of an answer from the store, in a language, with its times in the zone of --tz,
+// else of RETRY_TZ.
+func (p *program) forPeople(command *cobra.Command, answer worder) *cobra.Command {
+	command.Flags().Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", p.given.TZ.Decode)
+	return p.inLanguage(command, aStore, answer)
+}
+
+// printer writes for the people of the flags, or of the settings.
+func (p *program) printer() (*text.Printer, error) {
+	people, err := config.ForPeople()
+	return text.NewPrinter(cmp.Or(p.given.Lang, people.Lang), cmp.Or(p.given.TZ, people.TZ).Location), err
 }
 
 // group is a command that only holds others.
@@ -133,8 +146,9 @@ func toJSON(value any, indent string) (string, error) {
 func (c *call) claim() (*audit.State, []audit.Record, error) {
 	state, records, err := c.store.Claim(c.Context(), c.args[0])
 	if err == nil && len(records) == 0 {
-		err = fmt.Errorf("nothing is known of %q in %s: no decision was asked for it, or its retention is "+
-			"over", c.args[0], c.cfg.DatabaseURL)
+		err = said{text.Messagef("nothing is known of %q in %s: no decision was asked for it, or its "+
+			"retention is over; worker claims %q lists the claims with that in their ID",
+			c.args[0], c.cfg.DatabaseURL, c.args[0])}
 	}
 	return &state, records, err
 }

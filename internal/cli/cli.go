@@ -37,6 +37,11 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// said is an error that people read in their language.
+type said struct{ text.Message }
+
+func (s said) Error() string { return s.String() }
+
 // faults are all that is wrong with a command line.
 type faults []error
 
@@ -63,23 +68,30 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 	if err == nil {
 		return exitOK
 	}
+	printer, _ := p.printer() // what is wrong with a setting is in the error
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		complain(stderr, "worker: stopped before it was done; what was done until then stays")
+		complain(stderr, "worker: %s",
+			printer.Sprintf("stopped before it was done; what was done until then stays"))
 		return exitFailure
 	}
 	found, are := errors.AsType[text.Faults](err)
 	complainOf(stderr, text.Findings(found))
 	if are && !errors.As(err, &usageError{}) {
-		complain(stderr, "Every setting, its default and what it may hold: worker config --help")
+		complain(stderr, "%s", printer.Sprintf("Every setting, its default and what it may hold: %s",
+			"worker config --explain"))
 		return exitUsage
 	}
-	for line := range strings.Lines(err.Error()) { // of joined errors, one a line
+	words := err.Error()
+	if one, is := errors.AsType[said](err); is {
+		words = printer.Text(one.Message)
+	}
+	for line := range strings.Lines(words) { // of joined errors, one a line
 		if line = strings.TrimSpace(line); line != "" && !are {
 			complain(stderr, "worker: %s", line)
 		}
 	}
 	if !p.begun || errors.As(err, &usageError{}) {
-		complain(stderr, "How it is used: %s --help", command.CommandPath())
+		complain(stderr, "%s", printer.Sprintf("How it is used: %s --help", command.CommandPath()))
 		return exitUsage
 	}
 	if fault, ok := errors.AsType[redrive.Fault](err); ok {
@@ -109,7 +121,7 @@ func (p *program) root() *cobra.Command {
 try again in so many minutes, or stop with a BPMN error for a person to look at.
 
 Without a subcommand it runs, like "worker run". It is configured by environment
-variables: worker config --help.`,
+variables: worker config --explain.`,
 		Example:       `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker`,
 		RunE:          run.RunE,
 		Version:       release(),

@@ -12,11 +12,23 @@ import (
 )
 
 func (p *program) config() *cobra.Command {
-	return p.answers(&cobra.Command{
+	command := &cobra.Command{
 		Use:   "config",
-		Short: "Print the effective configuration; --help explains every setting",
-		Long:  configHelp(),
-	}, nothing, func(c *call) (any, string, error) {
+		Short: "Print the effective configuration, or what every setting is",
+		Long: `Prints every setting, its value (secrets hidden) and where it comes from: the
+environment (env), a file, or the default. If there are faults, all of them are
+printed instead and the exit code is 2.
+
+NAME_FILE may name a file with a secret, or with the URL of store or queue.
+More: docs/configuration.md.`,
+		Example: `  worker config --explain`,
+	}
+	explain := command.Flags().Bool("explain", false, "print what every setting is and may hold")
+	p.answers(command, nothing, func(c *call) (any, string, error) {
+		if *explain {
+			words, err := explained()
+			return nil, words, err
+		}
 		cfg, err := app.LoadConfig()
 		if err != nil {
 			return nil, "", err
@@ -28,34 +40,22 @@ func (p *program) config() *cobra.Command {
 		}
 		return cfg.Settings(), text.Table("", rows), nil
 	})
+	command.MarkFlagsMutuallyExclusive("explain", "json")
+	return command
 }
 
-// settingHelp is a setting in the help, as [config.Usage] takes it.
-const settingHelp = `{{range .}}
-  {{usage_key .}}{{with usage_default .}} = {{.}}{{end}}
-      {{usage_description .}}{{with .Tags.Get "want"}} Allowed: {{.}}.{{end}}
-{{end}}`
-
-// configHelp explains every setting, from the tags that make the settings.
-func configHelp() string {
-	var b, help strings.Builder
-	b.WriteString(`Prints every setting, its value (secrets hidden) and where it comes from: the
-environment (env), a file, or the default. If there are faults, all of them are
-printed instead and the exit code is 2.
-
-NAME_FILE may name a file with a secret, or with the URL of store or queue.
-More: docs/configuration.md.
-
-Settings:
-`)
-	if err := config.Usage(&help, settingHelp); err != nil {
-		panic(err) // the settings are constant
-	}
-	for line := range strings.Lines(help.String()) {
-		if about, is := strings.CutPrefix(line, "      "); is {
-			line = text.Wrap(strings.TrimSpace(about), "      ")
+// explained explains every setting, by the tags that make the settings.
+func explained() (string, error) {
+	const about = "      "
+	var all, wrapped strings.Builder
+	err := config.Usage(&all, `{{range .}}{{usage_key .}}{{with usage_default .}} = {{.}}{{end}}
+`+about+`{{usage_description .}}{{with .Tags.Get "want"}} Allowed: {{.}}.{{end}}
+{{end}}`)
+	for line := range strings.Lines(all.String()) {
+		if words, is := strings.CutPrefix(line, about); is {
+			line = text.Wrap(strings.TrimSpace(words), about)
 		}
-		b.WriteString(line)
+		wrapped.WriteString(line)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return wrapped.String(), err
 }

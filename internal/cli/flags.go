@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const day = 24 * time.Hour
@@ -19,12 +20,12 @@ const day = 24 * time.Hour
 // where it is not given.
 func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {
 	span := new(time.Duration)
-	read := func(text string) error {
-		if days, is := strings.CutSuffix(text, "d"); is {
-			text = "P" + days + "D"
+	read := func(given string) error {
+		if days, is := strings.CutSuffix(given, "d"); is {
+			given = "P" + days + "D"
 		}
 		var err error
-		if *span, err = retry.ParseDuration(text); err != nil || *span <= 0 {
+		if *span, err = retry.ParseDuration(given); err != nil || *span <= 0 {
 			return errors.New("give days, hours or minutes, such as 7d, 24h or 90m")
 		}
 		return nil
@@ -41,8 +42,8 @@ func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration
 // timeFlag adds a flag for a day, and returns when that begins; zero where it is not given.
 func timeFlag(flags *pflag.FlagSet, name, usage string) *time.Time {
 	begin := new(time.Time)
-	flags.Func(name, usage, func(text string) (err error) {
-		if *begin, err = time.Parse(time.DateOnly, text); err != nil {
+	flags.Func(name, usage, func(given string) (err error) {
+		if *begin, err = time.Parse(time.DateOnly, given); err != nil {
 			err = errors.New("give it as 2026-11-30")
 		}
 		return err
@@ -71,9 +72,9 @@ var calendar = [...]unit{
 	}},
 }
 
-// first reads when the unit begins that a text names, such as 2026-W47.
-func (u *unit) first(text string) (begin time.Time, err error) {
-	if year, week, is := strings.Cut(text, "-W"); is && u.name == "week" {
+// first reads when the unit begins that is named, such as 2026-W47.
+func (u *unit) first(name string) (begin time.Time, err error) {
+	if year, week, is := strings.Cut(name, "-W"); is && u.name == "week" {
 		n, _ := strconv.Atoi(week)
 		if begin, err = time.Parse(time.DateOnly, year+"-01-04"); err == nil { // which is always in week 1
 			begin = u.begin(begin).AddDate(0, 0, 7*(n-1))
@@ -81,7 +82,7 @@ func (u *unit) first(text string) (begin time.Time, err error) {
 				return begin, nil
 			}
 		}
-	} else if begin, err = time.Parse(time.DateOnly[:len(u.example)], text); err == nil && u.name != "week" {
+	} else if begin, err = time.Parse(time.DateOnly[:len(u.example)], name); err == nil && u.name != "week" {
 		return begin, nil
 	}
 	return begin, fmt.Errorf("give it as %s, or %s", u.example, u.last)
@@ -120,9 +121,9 @@ func periodFlags(command *cobra.Command) func(now time.Time, zone *time.Location
 	for i := range calendar {
 		u := &calendar[i]
 		usage := fmt.Sprintf("the whole `%s`, as %s or %s", strings.ToUpper(u.name), u.example, u.last)
-		flags.Func(u.name, usage, func(text string) (err error) {
-			if given = u; text != u.last {
-				first, err = u.first(text)
+		flags.Func(u.name, usage, func(name string) (err error) {
+			if given = u; name != u.last {
+				first, err = u.first(name)
 			}
 			return err
 		})
@@ -131,8 +132,8 @@ func periodFlags(command *cobra.Command) func(now time.Time, zone *time.Location
 	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if !to.IsZero() && from.After(*to) {
-			return fmt.Errorf("--from %s is after --to %s",
-				from.Format(time.DateOnly), to.Format(time.DateOnly))
+			return said{text.Messagef("--from %s is after --to %s",
+				from.Format(time.DateOnly), to.Format(time.DateOnly))}
 		}
 		return nil
 	}
@@ -163,8 +164,8 @@ func (p period) until(now time.Time, since time.Duration) (period, error) {
 		p.from = p.to.Add(-since)
 	}
 	if !p.from.Before(p.to) {
-		return p, usageError{fmt.Errorf("from %s to %s there is no time that has passed",
-			p.from.Format(time.RFC3339), p.to.Format(time.RFC3339))}
+		return p, usageError{said{text.Messagef("from %s to %s there is no time that has passed",
+			p.from.Format(time.RFC3339), p.to.Format(time.RFC3339))}}
 	}
 	return p, nil
 }

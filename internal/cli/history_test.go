@@ -79,8 +79,10 @@ func TestHistoryOfRealDecisionsIsComplete(t *testing.T) {
 		story = append(story, fmt.Sprintf("%s %t", r.Kind, r.Detail.Steps != nil))
 	}
 	check.Same(t, "[RETRY true RETRY true PERMANENT_ERROR true MAX_RETRIES_EXCEEDED true REJECTED false RESUBMITTED false]", fmt.Sprint(story), "kinds, and whether they have steps")
-	a.prints(t, []string{"history", "CLM-real-1"}, "backoff computed 09:00:00.000 5 min")
-	check.Same(t, "", unfit(a.must(t, "history", "CLM-real-1"), true), "a line that does not suit a terminal")
+	a.prints(t, []string{"history", "CLM-real-1"}, "09:00 retry 1 was to wait 5 min (5 ± 20 %, minimum 5 min) TIMEOUT: no answer in time 09:00 retry 2")
+	inFull := a.must(t, "history", "CLM-real-1", "--steps")
+	contains(t, "in full", inFull, "counter checked 0 of 5 retries used backoff computed 5 min (5 ± 20 %, minimum 5 min)")
+	check.Same(t, "", unfit(inFull, true), "a line that does not suit a terminal")
 	a.must(t, "audit", "verify")
 }
 
@@ -103,75 +105,50 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 		want                       []string
 	}{
 		{"tiss", `"submissionError":"DUPLICATE_CLAIM"`, "", []string{
-			"backoff computed 09:00:00.000 none decision taken",
+			"09:00 stopped PERMANENT_ERROR DUPLICATE_CLAIM: claim sent twice; check the protocol's status", "backoff computed none decision taken",
 			"stop: BPMN error PERMANENT_ERROR; check the protocol's status before sending again, for it may have arrived",
-			"next try scheduled 09:00:00.000 none Message",
+			"next try scheduled none Process instance 7 of cluster zeebe; policy tiss ",
 		}},
 		{"tiss", `"submissionError":"503 Retry-After: 600","retryCount":5`, "", []string{
-			"TRANSIENT: it contains 503 (rule transient.503)", "none, although the other side asked to come back after 10 min (error text)",
-			"stop: BPMN error MAX_RETRIES_EXCEEDED",
+			"TRANSIENT: it contains 503 (rule transient.503)", "stop: BPMN error MAX_RETRIES_EXCEEDED",
 		}},
 		{"tiss", `"submissionError":"RATE_LIMIT","retryAfter":"soon","lastSubmissionTime":[2026]`, "", []string{
-			"5 min, with jitter 6 min, bounded by the policy's min (ignored: lastSubmissionTime, retryAfter)",
-			"try again, retry 1 of 5", "for 2026-01-12T09:06:00Z",
+			"retry 1 waited 6 min (5 ± 20 %) RATE_LIMIT: too many requests", "6 min (5 ± 20 %) (ignored: lastSubmissionTime, retryAfter)",
+			"for 2026-01-12T09:06:00Z",
 		}},
 		{"tiss", `"submissionError":"503","retryUntil":"2026-01-12T09:02:00Z"`, "", []string{
-			"Now: stopped Times",
-			"stop: BPMN error MAX_RETRIES_EXCEEDED, no retry fits before the deadline 2026-01-12T09:02:00Z",
+			": stopped Times",
+			"MAX_RETRIES_EXCEEDED HTTP 503, Service Unavailable; no retry fits before the deadline 2026-01-12T09:02:00Z",
+			"stop: BPMN error MAX_RETRIES_EXCEEDED; the deadline is 2026-01-12T09:02:00Z",
 		}},
-		{"bounded", `"submissionError":"503"`, "", []string{"for 2026-01-12T09:06:00Z; the deadline is 2026-01-15T09:00:00Z"}},
+		{"bounded", `"submissionError":"503"`, "", []string{
+			"waited 6 min (5 min before jitter) HTTP 503", // the command does not know the policy
+			"try again; the deadline is 2026-01-15T09:00:00Z next try scheduled for 2026-01-12T09:06:00Z",
+		}},
 		{"tiss", `"submissionError":"503"`, `{"maxRetries":"2","base":"2m","max":"1h"}`, []string{
-			"2 min, bounded by the policy's min (overridden for this job: maxRetries 2, base 2 min, max 60 min)",
+			`2 min (2 ± 20 %, minimum 2 min) (changed for this job: {"maxRetries":2,"base":"PT2M","max":"PT60M"})`,
 		}},
 		{"job-queue", `"submissionError":"boom","max_attempts":8,"retry_delay":1500,"retryCount":2`, "", []string{
-			"TRANSIENT: no rule of the policy matches it", "6 s (overridden for this job: maxRetries 7, base 1.5 s)",
-			"try again, retry 3 of 7", "for 2026-01-12T09:00:06Z",
+			"TRANSIENT: no rule of the policy matches it", `6 s (changed for this job: {"maxRetries":7,"base":"PT1.5S"})`,
+			"2 of 7 retries used", "for 2026-01-12T09:00:06Z",
 		}},
 	} {
 		claim := fmt.Sprintf("CLM-1-%d", 5+n)
 		w := a.worker(store, test.policy, known)
 		w.headers, w.key = test.headers, int64(n)
 		w.ask(t, w.decide, `{"claimId":"`+claim+`",`+test.variables+`}`)
-		story := a.must(t, "history", claim)
+		story := a.must(t, "history", claim, "--steps")
 		check.Same(t, "", unfit(story, true), "a line that does not suit a terminal")
 		contains(t, test.variables, story, test.want...)
 	}
 }
 
-func TestHistoryStatesOnlyWhatTheTrailKnows(t *testing.T) {
-	const at = "2026-01-12T09:00:00Z"
-	stopped := func(kind audit.Kind) audit.Record {
-		return decided{kind, "", at, "TIMEOUT", "TRANSIENT", "TIMEOUT", 5, 0, 0}.record()
-	}
-	outcome := func(kind audit.Kind, operator string) audit.Record {
-		r := ended{kind, "", at, 2, 1, ""}.record()
-		r.DecidedBy = operator
-		return r
-	}
-	tests := []struct {
-		last      audit.Record
-		now, seen string
-	}{
-		{stopped(audit.KindExhausted), "stopped", "stop: BPMN error"},
-		{stopped(audit.KindPermanent), "stopped", "stop: BPMN error"},
-		{outcome(audit.KindSubmitted, ""), "accepted", "The outcome: accepted by the insurer, as the model recorded; after"},
-		{outcome(audit.KindAbandoned, ""), "abandoned", "The outcome: abandoned, as the model recorded; after"},
-		{outcome(audit.KindAbandoned, "ana"), "abandoned, by ana", "The outcome: abandoned by ana; after"},
-		{outcome(audit.KindResubmitted, ""), "sent again", "The outcome: submitted again, as the model recorded; after"},
-		{outcome(audit.KindResubmitted, "ana"), "sent again, by ana", "The outcome: submitted again by ana; after"},
-		{outcome(audit.KindRedriven, ""), "sent again", "Sent again now, before its time, after"},
-		{outcome(audit.KindRedriven, "ana"), "sent again, by ana", "Sent again now by ana, before its time, after"},
-		{rejected("", at), "incident", "Incident: invalid input"},
-	}
-	var records []audit.Record
-	for i, test := range tests {
-		test.last.ClaimID = fmt.Sprintf("CLM-LAST-%d", i)
-		records = append(records, test.last)
-	}
-	a := archived(t, keyed(records))
-	for i, test := range tests {
-		a.prints(t, []string{"history", fmt.Sprintf("CLM-LAST-%d", i)}, "Now: "+test.now+" Times: UTC", test.seen)
-	}
+func TestAPolicyThatOnlyTheTrailKnowsChoosesClaims(t *testing.T) {
+	stopped := decided{audit.KindExhausted, "CLM-OLD-1", "2026-01-12T09:00:00Z", "TIMEOUT", "TRANSIENT", "TIMEOUT", 5, 0, 0}.record()
+	stopped.Policy, stopped.HeldBy = "retired", "dental"
+	a := archived(t, keyed([]audit.Record{stopped}))
+	a.prints(t, []string{"claims", "--policy", "retired", "--with", "dental"}, "CLM-OLD-1 stopped: dental", "stopped 1; dental 1.")
+	a.fails(t, 2, `--with is "nobody"; known are [billing dental operations registration]`, "claims", "--with", "nobody")
 }
 
 // A person's answer that was no decision changes nothing: the history shows it, with its marks in the
@@ -183,9 +160,9 @@ func TestHistoryShowsARefusedDecision(t *testing.T) {
 	refused.Detail = detailed(contract.Detail{Attempts: 1, DecisionProblem: "A decisão “Reenviar [palavras]” não existe."})
 	stopped.ClaimID, refused.ClaimID = "CLM-REFUSED-1", "CLM-REFUSED-1"
 	a := archived(t, keyed([]audit.Record{stopped, refused}))
-	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Now: stopped Times",
-		"DECISION_REFUSED The answer by ana was no decision, so the task came back: A decisão “Reenviar [words]” não existe.")
+	a.prints(t, []string{"history", "CLM-REFUSED-1"}, "Claim CLM-REFUSED-1: stopped Times",
+		"09:30 no decision, by ana A decisão “Reenviar [words]” não existe.")
 	a.prints(t, []string{"history", "CLM-REFUSED-1", "--lang", "pt-BR"},
-		"DECISÃO RECUSADA (DECISION_REFUSED) A resposta por ana não era uma decisão, e a tarefa voltou: A decisão “Reenviar [palavras]” não existe.")
+		"09:30 sem decisão, por ana A decisão “Reenviar [palavras]” não existe.")
 	a.prints(t, []string{"history", "CLM-REFUSED-1", "--json"}, `"state": "stopped"`, `"decisionProblem": "A decisão “Reenviar [palavras]” não existe."`)
 }

@@ -45,7 +45,7 @@ func TestCommandsPrintTheSameOnPostgreSQL(t *testing.T) {
 		}
 	}
 	a.must(t, "audit", "verify")
-	a.prints(t, []string{"audit", "purge", "--before", "2020-01-01", "--yes"}, "Removed nothing") // while the worker runs
+	a.prints(t, []string{"audit", "purge", "--before", "2020-01-01", "--yes"}, "There is nothing to remove") // while the worker runs
 }
 
 // The role is that of docs/operations.md, for reports and auditors.

@@ -1,6 +1,10 @@
 package cli_test
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,9 +35,19 @@ func TestTheReportIsVerifiedByThePublicHalfOfTheKey(t *testing.T) {
 	a := archived(t, week())
 	public := filepath.Join(t.TempDir(), "audit.pub")
 	write(t, public, publicPEM(t, a.path+".key"))
-	remove(t, a.path+".key")
+	check.Must(t, os.Remove(a.path+".key"))
 	a.settings = append(a.settings, "RETRY_AUDIT_KEY_FILE="+public)
 	a.prints(t, []string{"report", "--from", "2026-01-01"}, "Audit trail verified: 14 records, no change.")
+}
+
+func publicPEM(t *testing.T, privateFile string) string {
+	t.Helper()
+	block, _ := pem.Decode([]byte(read(t, privateFile)))
+	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	check.Must(t, err)
+	der, err := x509.MarshalPKIXPublicKey(private.(ed25519.PrivateKey).Public())
+	check.Must(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {

@@ -14,7 +14,7 @@ func (p *program) run() *cobra.Command {
 		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM, then
 finishes or releases the active ones; a second signal ends it at once. It waits
 for an absent broker. The log goes to standard output; /metrics, /healthz and
-/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --help.`,
+/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --explain.`,
 	}, nothing, func(c *call) error {
 		cfg, err := app.LoadConfig()
 		if err != nil {

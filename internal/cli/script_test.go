@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,8 +24,10 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/ops"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
@@ -56,7 +59,7 @@ func worker() {
 	code := cli.RunAt(context.Background(), func() time.Time { return today }, args, &out, &complaints)
 	people := regexp.MustCompile(`^(history|kpi|explain|simulate|policies|models|redrive|audit|claims)\b`)
 	forPeople := people.MatchString(strings.Join(args, " ")) && !slices.Contains(args, "--csv")
-	if found := unfit(out.String(), forPeople) + unfit(complaints.String(), false); found != "" {
+	if found := unfit(strings.TrimPrefix(out.String(), "\ufeff"), forPeople) + unfit(complaints.String(), false); found != "" {
 		complaints.WriteString("does not suit a terminal: " + found)
 		code = 70
 	}
@@ -86,15 +89,19 @@ var masks = []struct {
 	hidden *regexp.Regexp
 	shown  string
 }{
-	{regexp.MustCompile(`(version |"policyVersion": ?"|"version": ?"|policy \w+ )[0-9a-f]{12}\b`), "${1}VERSION"},
+	{regexp.MustCompile(`(version |"policyVersion": ?"|"version": ?"|(?:policy|política) \w+\s+)[0-9a-f]{12}\b`), "${1}VERSION"},
+	{regexp.MustCompile(`\b(hash\s+)[0-9a-f]{12}\b|\b[0-9a-f]{64}\b`), "${1}HASH"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UUID"},
 	{regexp.MustCompile(`127\.0\.0\.1:[0-9]{4,5}\b`), "127.0.0.1:PORT"},
-	{regexp.MustCompile(`(\bkey |"key": ?")[0-9a-f]{16}\b`), "${1}KEY"},
+	{regexp.MustCompile(`(\b(?:key|chave) +|"key": ?")[0-9a-f]{16}\b`), "${1}KEY"},
 }
 
 var headMask = regexp.MustCompile(`"(at|signature)": ?"[^"]*"`)
 
 func masked(text string, args []string) string {
+	if os.Getenv("UNMASKED") != "" {
+		return text
+	}
 	store := filepath.Dir(strings.TrimPrefix(os.Getenv("RETRY_DATABASE_URL"), "sqlite://"))
 	for _, dir := range []string{store, os.Getenv("WORK")} {
 		if filepath.IsAbs(dir) {
@@ -112,11 +119,17 @@ func masked(text string, args []string) string {
 
 // A script is a session: what a person types, and what the worker answers. It has these commands of its own:
 //
-//	store              a store with what happened in the week before today
+//	store [WHICH [N]]  a store with what happened in the week before today, in the decade before, or in that
+//	                   to a claim that is open (open); with the first N of these records only
+//	later              adds the other records to it
+//	published N        a worker with a queue has published the first N records
+//	running            a worker has the store open until the session ends
 //	hospital [CLAIM]   a broker, and a store whose claims can be sent again, this one in a model that knows redriveWait
 //	tamper SQL...      changes the file of the store, past everything that guards the records
 //	ready [reason]     a worker that answers /readyz
 //	exits CODE CMD...  like "! exec", with the exit code
+//
+// An output is as it is where UNMASKED is set.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -129,15 +142,52 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"store": func(ts *testscript.TestScript, _ bool, _ []string) {
-				setAll(ts, archived(t, week()).settings)
+			"store": func(ts *testscript.TestScript, _ bool, args []string) {
+				left, err := filepath.Glob(ts.MkAbs("store.db*")) // by the store before it
+				check.Must(t, err)
+				for _, file := range left {
+					check.Must(t, os.Remove(file))
+				}
+				records, first := stored(args)
+				setAll(ts, archivedAt(t, ts.MkAbs("store.db"), records[:first]).settings)
+				ts.Setenv("STORED", strings.Join(args, " "))
+			},
+			"later": func(ts *testscript.TestScript, _ bool, _ []string) {
+				defer unforked()()
+				store := worksOn(t, ts)
+				records, first := stored(strings.Fields(ts.Getenv("STORED")))
+				audittest.Append(t, store, records[first:]...)
+				closed(t, store)
+			},
+			"published": func(ts *testscript.TestScript, _ bool, args []string) {
+				defer unforked()()
+				store := worksOn(t, ts)
+				release, err := store.Lead(t.Context())
+				check.Must(t, err)
+				release()
+				n, _ := strconv.Atoi(args[0])
+				records, err := store.Unpublished(t.Context(), n)
+				check.Must(t, err)
+				for i := range records {
+					check.Must(t, store.Published(t.Context(), []int64{records[i].ID}))
+				}
+				closed(t, store)
+			},
+			"running": func(ts *testscript.TestScript, _ bool, _ []string) {
+				store := worksOn(t, ts)
+				ts.Defer(func() { closed(t, store) })
 			},
 			"hospital": func(ts *testscript.TestScript, _ bool, args []string) {
 				setAll(ts, openHospital(t, args...).settings)
 			},
 			"tamper": func(ts *testscript.TestScript, _ bool, statements []string) {
-				a := &archive{path: strings.TrimPrefix(ts.Getenv("RETRY_DATABASE_URL"), "sqlite://")}
-				a.tamper(t, statements...)
+				db, err := sql.Open("sqlite", strings.TrimPrefix(ts.Getenv("RETRY_DATABASE_URL"), "sqlite://"))
+				check.Must(t, err)
+				defer db.Close()
+				for _, statement := range statements {
+					_, err := db.ExecContext(t.Context(), statement)
+					check.Must(t, err)
+				}
 			},
 			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
 				var exit *exec.ExitError
@@ -150,6 +200,28 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// stored returns the records that "store" is asked for, and how many of them are there at first.
+func stored(args []string) (records []audit.Record, first int) {
+	records = week()
+	if len(args) > 0 && args[0] != "week" {
+		records = decade(args[0] == "open")
+	}
+	first = len(records)
+	if len(args) > 1 {
+		first, _ = strconv.Atoi(args[1])
+	}
+	return records, first
+}
+
+// worksOn opens the store of a script as a worker does.
+func worksOn(t *testing.T, ts *testscript.TestScript) audit.Store {
+	t.Helper()
+	path := ts.MkAbs("store.db")
+	secret, err := audit.LoadSecret(path + ".key")
+	check.Must(t, err)
+	return (&archive{path: path, secret: secret}).open(t)
 }
 
 func setAll(ts *testscript.TestScript, settings []string) {

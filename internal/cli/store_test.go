@@ -2,10 +2,7 @@ package cli_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker/contract"
@@ -40,23 +38,32 @@ type archive struct {
 	path     string
 	settings []string
 	secret   *audit.Secret
-	ids      []int64 // of the records, in order
 }
 
 // archived stores the records.
 func archived(t *testing.T, records []audit.Record) *archive {
 	t.Helper()
-	a := &archive{path: filepath.Join(t.TempDir(), "store.db")}
+	return archivedAt(t, filepath.Join(t.TempDir(), "store.db"), records)
+}
+
+func archivedAt(t *testing.T, path string, records []audit.Record) *archive {
+	t.Helper()
+	a := &archive{path: path}
 	a.settings = []string{"RETRY_DATABASE_URL=sqlite://" + a.path}
 	a.secret = audittest.Secret(t)
 	check.Must(t, a.secret.Save(a.path+".key"))
-	// A process that another script starts in this moment would have the store's lock for a moment after it is closed.
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
+	defer unforked()()
 	store := a.open(t)
 	a.add(t, store, records...)
 	closed(t, store)
 	return a
+}
+
+// unforked lets no process start until what it returns is called: one that another script starts while a store is open would
+// have its lock for a moment after it is closed.
+func unforked() (over func()) {
+	syscall.ForkLock.RLock()
+	return syscall.ForkLock.RUnlock
 }
 
 // open opens the store as a worker does. The caller closes it.
@@ -80,7 +87,7 @@ func (a *archive) heads(t *testing.T, more ...audit.Record) []audit.Head {
 
 func (a *archive) add(t *testing.T, store audit.Store, records ...audit.Record) {
 	t.Helper()
-	a.ids = append(a.ids, audittest.IDs(audittest.Append(t, store, records...))...)
+	audittest.Append(t, store, records...)
 }
 
 // with is an environment with these settings and without a store.
@@ -181,9 +188,9 @@ func (d decided) record() audit.Record {
 	}
 	r.RetryCount = count
 	r.Variables = fmt.Sprintf(`{"shouldRetry":%t,"retryCount":%d,"maxRetries":5,"backoffMinutes":%d,"nextRetryTime":%s,"retryReason":%q,`+
-		`"errorClassification":%q,"retryDecision":{"policy":"tiss","policyVersion":"c12ee571e3a0","ruleId":%q,"matchedCode":%q,`+
+		`"errorClassification":%q,"retryDecision":{"policy":"tiss","policyVersion":%q,"ruleId":%q,"matchedCode":%q,`+
 		`"delayBeforeJitter":"PT%dM","backoffDuration":"PT%dM","retriesLeft":%d,"secondsSinceLastSubmission":35}}`,
-		d.kind == audit.KindRetry, count, d.waits, next, reason, d.class, rule, d.code, d.before, d.waits, 5-count)
+		d.kind == audit.KindRetry, count, d.waits, next, reason, d.class, policy.BuiltIn("tiss").Version(), rule, d.code, d.before, d.waits, 5-count)
 	r.Detail = detailed(contract.Detail{
 		ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry", SubmissionError: d.text, ExecutionTimeMs: 0.2,
 		Steps: &contract.Steps{ErrorReceived: at.Add(-20 * time.Millisecond), AfterMicros: [6]int64{0, 20000, 20000, 20000, 20000, 21200}},
@@ -277,6 +284,18 @@ func week() []audit.Record {
 	return keyed(all)
 }
 
+// decade is what happened long ago, to a claim that may be open still, and the week.
+func decade(open bool) []audit.Record {
+	old := func(claim, at string) audit.Record { return ended{audit.KindSubmitted, claim, at, 1, 0, ""}.record() }
+	all := append([]audit.Record{
+		old("CLM-2020-1", "2020-11-28T10:00:00Z"), old("CLM-2020-2", "2020-12-01T10:00:00Z"), old("CLM-2020-3", "2020-12-31T23:59:59.999999Z"),
+	}, week()...)
+	if open {
+		all[1] = rejected("CLM-2020-2", "2020-12-01T10:00:00Z")
+	}
+	return keyed(all)
+}
+
 // set makes the environment one without settings but those given, "NAME=value".
 func set(t *testing.T, settings ...string) {
 	t.Helper()
@@ -295,18 +314,6 @@ func set(t *testing.T, settings ...string) {
 	}
 }
 
-// publicPEM is the public half of a key, as openssl pkey -pubout writes it.
-func publicPEM(t *testing.T, privateFile string) string {
-	t.Helper()
-	text := read(t, privateFile)
-	block, _ := pem.Decode([]byte(text))
-	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	check.Must(t, err)
-	der, err := x509.MarshalPKIXPublicKey(private.(ed25519.PrivateKey).Public())
-	check.Must(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-}
-
 // These fail the test where they fail.
 
 func write(t *testing.T, path, text string) {
@@ -319,11 +326,6 @@ func read(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	check.Must(t, err)
 	return string(text)
-}
-
-func remove(t *testing.T, path string) {
-	t.Helper()
-	check.Must(t, os.Remove(path))
 }
 
 func closed(t *testing.T, store io.Closer) {

@@ -46,12 +46,13 @@ func Part[P People | Policies]() (part P, err error) {
 	return part, nil
 }
 
-// ForPeople returns the settings of what commands print. Where RETRY_LANG is unset the language is that of
-// the locale.
+// ForPeople returns the settings of what commands print. Where RETRY_LANG is unset and the locale is of any
+// Portuguese, such as pt_BR.UTF-8, the language is that.
 func ForPeople() (People, error) {
 	people, err := Part[People]()
-	if os.Getenv(prefix+"_LANG") == "" {
-		people.Lang = text.OfLocale(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+	if os.Getenv(prefix+"_LANG") == "" && strings.HasPrefix(locale, "pt") {
+		people.Lang = text.Portuguese
 	}
 	return people, err
 }

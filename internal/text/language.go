@@ -35,12 +35,3 @@ func (l *Language) Decode(name string) error {
 	}
 	return nil
 }
-
-// OfLocale returns the language of a POSIX locale such as pt_BR.UTF-8: Portuguese where it is of any
-// Portuguese, else English.
-func OfLocale(locale string) Language {
-	if strings.HasPrefix(locale, "pt") {
-		return Portuguese
-	}
-	return English
-}

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 )
 
@@ -11,26 +10,22 @@ import (
 const columns = 80
 
 // Wrap breaks a text into indented lines that fit a terminal of 80 columns. Each ends with a line break.
+// Several spaces stay several, but not where a line is broken.
 func Wrap(text, indent string) string {
 	var b strings.Builder
-	width := 0
-	for word := range strings.FieldsSeq(text) {
-		length := utf8.RuneCountInString(word)
+	line := indent
+	for word := range strings.SplitSeq(text, " ") {
 		switch {
-		case width == 0:
-			b.WriteString(indent)
-			width = utf8.RuneCountInString(indent)
-		case width+1+length > columns:
-			b.WriteString("\n" + indent)
-			width = utf8.RuneCountInString(indent)
+		case strings.TrimSpace(line) == "":
+			line = indent + word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns:
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = indent + word
 		default:
-			b.WriteString(" ")
-			width++
+			line += " " + word
 		}
-		b.WriteString(word)
-		width += length
 	}
-	return b.String() + "\n"
+	return b.String() + strings.TrimRight(line, " ") + "\n"
 }
 
 // Hanging writes a text after a head. Its further lines are indented by the length of the head.
@@ -39,21 +34,26 @@ func Hanging(head, text string) string {
 	return strings.TrimRight(head+strings.TrimLeft(body, " "), " \n") + "\n"
 }
 
-// Table lays out rows in columns that are two spaces apart, each cell on one line. All rows have the same
-// number of cells.
+// Table lays out rows in columns that are two spaces apart. Each cell is on one line but the last of a row,
+// which is broken to fit a terminal. A row of one cell is printed as it is.
 func Table(indent string, rows [][]string) string {
-	var cells, b strings.Builder
-	w := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)
+	var b strings.Builder
+	widths := map[int]int{}
 	for _, row := range rows {
-		fmt.Fprint(w, indent)
-		for _, cell := range row {
-			fmt.Fprint(w, strings.ReplaceAll(Line(cell), "\t", " "), "\t")
+		for i, cell := range row[:len(row)-1] {
+			widths[i] = max(widths[i], utf8.RuneCountInString(Line(cell)))
 		}
-		fmt.Fprintln(w)
 	}
-	_ = w.Flush() // a strings.Builder takes everything
-	for line := range strings.Lines(cells.String()) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	for _, row := range rows {
+		head, last := indent, row[len(row)-1]
+		if len(row) == 1 {
+			b.WriteString(strings.TrimRight(head+last, " \n") + "\n")
+			continue
+		}
+		for i, cell := range row[:len(row)-1] {
+			head += fmt.Sprintf("%-*s  ", widths[i], Line(cell))
+		}
+		b.WriteString(Hanging(head, Line(last)))
 	}
 	return b.String()
 }

@@ -25,6 +25,14 @@ func TestTableAlignsColumns(t *testing.T) {
 	}
 }
 
+func TestOnlyTheLastCellOfARowIsBroken(t *testing.T) {
+	got := text.Table("", [][]string{{"as it is:  " + strings.Repeat("word ", 20)}, {"A", "two  spaces " + strings.Repeat("word ", 20)}})
+	want := "as it is:  " + strings.Repeat("word ", 19) + "word\nA  two  spaces " + strings.Repeat("word ", 12) + "word\n   " + strings.Repeat("word ", 6) + "word\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestShortenEndsWithThreeDots(t *testing.T) {
 	for s, want := range map[string]string{"çççççç": "çççççç", "ççççççç": "ççç..."} {
 		if got := text.Shorten(s, 6); got != want {

@@ -39,24 +39,24 @@ type Printer struct {
 	zone     *time.Location
 }
 
-var (
-	english    = sync.OnceValue(func() *message.Printer { return printer(English) })
-	portuguese = sync.OnceValue(func() *message.Printer { return printer(Portuguese) })
-)
-
-func printer(l Language) *message.Printer {
-	return message.NewPrinter(language.Make(string(l)), message.Catalog(catalogue()))
-}
+// printers are those of x/text, by language.
+var printers = sync.OnceValue(func() map[Language]*message.Printer {
+	all := map[Language]*message.Printer{}
+	for _, l := range []Language{English, Portuguese} {
+		all[l] = message.NewPrinter(language.Make(string(l)), message.Catalog(catalogue()))
+	}
+	return all
+})
 
 // In returns the printer of a language, with times in UTC.
 func In(l Language) *Printer { return NewPrinter(l, time.UTC) }
 
 // NewPrinter returns a printer of a language and a zone.
 func NewPrinter(l Language, zone *time.Location) *Printer {
-	if l == Portuguese {
-		return &Printer{l, portuguese(), zone}
+	if l != Portuguese {
+		l = English
 	}
-	return &Printer{l, english(), zone}
+	return &Printer{l, printers()[l], zone}
 }
 
 // Language returns the language of the texts.

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// layouts are how a language writes times: to the second, the millisecond, of the time of day, and of a day.
+// layouts are how a language writes times: to the second, the time of day to the millisecond, and a day.
 // English is exact by itself; in Portuguese the zone is only in the line [Printer.Zone].
-var layouts = map[Language]struct{ second, millis, clock, day string }{
-	English:    {time.RFC3339, "2006-01-02T15:04:05.000Z07:00", "15:04:05.000", time.DateOnly},
-	Portuguese: {"02/01/2006 15:04:05", "02/01/2006 15:04:05,000", "15:04:05,000", "02/01/2006"},
+var layouts = map[Language]struct{ second, clock, day string }{
+	English:    {time.RFC3339, "15:04:05.000", time.DateOnly},
+	Portuguese: {"02/01/2006 15:04:05", "15:04:05,000", "02/01/2006"},
 }
 
 // Zone returns a line that names the zone of the times. An output with times has it once.
@@ -25,11 +25,6 @@ func (p *Printer) Day(t time.Time) string { return t.In(p.zone).Format(layouts[p
 
 // Time returns an instant to the second.
 func (p *Printer) Time(t time.Time) string { return t.In(p.zone).Format(layouts[p.Language()].second) }
-
-// Millis returns an instant to the millisecond.
-func (p *Printer) Millis(t time.Time) string {
-	return t.In(p.zone).Format(layouts[p.Language()].millis)
-}
 
 // Clock returns the time of day of an instant, to the millisecond.
 func (p *Printer) Clock(t time.Time) string { return t.In(p.zone).Format(layouts[p.Language()].clock) }

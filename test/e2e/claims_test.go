@@ -60,7 +60,7 @@ func TestClaimThatTheHospitalsOwnAccessStoppedIsOperationsWork(t *testing.T) {
 	o.lists(id, "stopped", "operations")
 	o.hasAnEvent(id, "retry.permanent_error_detected.v4", `"with":"operations"`)
 	for command, want := range map[string]string{
-		"history": "PERMANENT_ERROR; left with operations", "claims": "stopped: operations", "report": "stopped: operations",
+		"history": "stopped: operations PERMANENT_ERROR", "claims": "stopped: operations", "report": "stopped: operations",
 	} {
 		arguments := []string{command}
 		switch command {
@@ -90,7 +90,7 @@ func TestClaimOfACancelledInstanceIsEndedByAPerson(t *testing.T) {
 	o.lists(id, "waiting", "")
 	o.start("EndClaimProcess", vars{"claimId": id, "outcome": "ABANDONED", "justification": "paga pelo paciente", "decidedBy": "ana.lima"}).endsAt("EndEvent_Ended")
 	o.lists(id, "abandoned", "")
-	if code, story := o.says("history", id); code != 0 || !strings.Contains(story, "abandoned by ana.lima") {
+	if code, story := o.says("history", id); code != 0 || !strings.Contains(story, "abandoned, by ana.lima") {
 		t.Errorf("exit code %d, the story is:\n%s", code, story)
 	}
 }

@@ -82,7 +82,7 @@ func TestAPersonsAnswerThatIsNoDecisionIsInTheTrail(t *testing.T) {
 	task = claim.asks("Task_CorrectData").holds(vars{"correctedData": nil})
 	o.lists(id, "stopped", "registration")
 	code, history := o.says("history", id)
-	for _, want := range []string{"DECISION_REFUSED", "by ana.lima was no decision", "A decisão “Reenviar [words]” não existe.", "Now: stopped: registration"} {
+	for _, want := range []string{"no decision, by ana.lima", "A decisão “Reenviar [words]” não existe.", ": stopped: registration"} {
 		if code != 0 || !strings.Contains(strings.Join(strings.Fields(history), " "), want) {
 			t.Errorf("exit code %d, the history lacks %q:\n%s", code, want, history)
 		}

@@ -1,11 +1,12 @@
 package report
 
 import (
-	"fmt"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
@@ -20,31 +21,29 @@ var english = words{text.NewPrinter(text.English, time.UTC)}
 // steps words what each of the six steps of a decision found: of a retry with this wait, or of one that stops
 // the claim with a BPMN error. The last is empty where the time of the next try is not known.
 func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
-	x := &d.RetryDecision
-	found := [6]string{submissionError, w.class(d), w.count(d), w.Sprintf("none"), "", w.Sprintf("none")}
+	x, used := &d.RetryDecision, d.RetryCount
+	found := [6]string{submissionError, w.class(d), "", wait, w.Sprintf("try again"), ""}
 	if d.ShouldRetry {
-		found[3] = w.wait(x, wait)
-		found[4] = w.Sprintf("try again, retry %d of %d", d.RetryCount, d.MaxRetries)
-		if found[5] = ""; d.NextRetryTime != nil {
+		if used--; d.NextRetryTime != nil {
 			found[5] = w.Sprintf("for %s", w.Time(*d.NextRetryTime))
-			if !x.Deadline.IsZero() {
-				found[5] += w.Sprintf("; the deadline is %s", w.Time(x.Deadline))
-			}
 		}
 	} else {
+		found[3], found[5] = w.Sprintf("none"), w.Sprintf("none")
 		found[4] = w.Sprintf("stop: BPMN error %s", bpmnError)
-		if x.Hint.Source != "" {
-			found[3] += w.Sprintf(", although %s", w.hint(x.Hint))
-		}
-		if x.Reason == retry.StepDeadline {
-			found[4] += w.Sprintf(", no retry fits before the deadline %s", w.Time(x.Deadline))
-		}
 	}
-	if overrides := w.overrides(x.Overrides); overrides != "" {
-		found[3] += w.Sprintf(" (overridden for this job: %s)", overrides)
+	found[2] = w.Sprintf("%d of %d retries used", used, d.MaxRetries)
+	if x.CountFrom == retry.CountFromTrail {
+		found[2] += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
+	}
+	if x.Overrides != (retry.Overrides{}) {
+		changed, _ := json.Marshal(x.Overrides) // it was read as JSON
+		found[3] += w.Sprintf(" (changed for this job: %s)", string(changed))
 	}
 	if len(x.Ignored) > 0 {
 		found[3] += w.Sprintf(" (ignored: %s)", strings.Join(x.Ignored, ", "))
+	}
+	if !x.Deadline.IsZero() {
+		found[4] += w.Sprintf("; the deadline is %s", w.Time(x.Deadline))
 	}
 	if x.With != "" {
 		found[4] += w.Sprintf("; left with %s", text.Line(w.Name("with", x.With)))
@@ -64,8 +63,6 @@ func (w words) class(d *contract.Decision) string {
 	switch {
 	case x.MatchedCode != "":
 		return w.Sprintf("%s: it contains %s (rule %s)", name, x.MatchedCode, x.RuleID)
-	case x.RuleID == "empty":
-		return w.Sprintf("%s: it is empty", name)
 	case x.RuleID == retry.RuleUnknown:
 		return w.Sprintf("%s: no rule of the policy matches it", name)
 	default:
@@ -73,58 +70,65 @@ func (w words) class(d *contract.Decision) string {
 	}
 }
 
-func (w words) count(d *contract.Decision) string {
-	used := d.RetryCount
-	if d.ShouldRetry {
-		used--
-	}
-	s := w.Sprintf("%d of %d retries used", used, d.MaxRetries)
-	if d.RetryDecision.CountFrom == retry.CountFromTrail {
-		s += w.Sprintf(" by this trail (the process brought fewer: it has lost its count)")
-	}
-	if used >= d.MaxRetries {
-		s += w.Sprintf(": none is left")
-	}
-	return s
+// cause words why a submission failed, by what its rule found.
+func (w words) cause(rule, code string) string {
+	return causeWords(w.Printer, &kpi.Cause{RuleID: rule, MatchedCode: code})
 }
 
-// wait words the length of a wait, its reason and its bounds. jittered is the wait, or the band that it is
-// in.
-func (w words) wait(x *contract.Explanation, jittered string) string {
-	s := jittered
-	if before := w.iso(x.DelayBeforeJitter); x.Reason == retry.StepHint {
-		s += ": " + w.hint(x.Hint)
-	} else if before != jittered {
-		s = w.Sprintf("%s, with jitter %s", before, jittered)
+// wait words a wait, or the band in which it lies, and what made it so long. p is the policy that gives it,
+// nil where that is not known: only it knows how far its jitter reaches, and whether its min or max cut the
+// wait.
+func (w words) wait(x *contract.Explanation, from, to time.Duration, p *retry.Policy) string {
+	var why []string
+	shown, before := w.Decimal(text.Range(from, to)), w.iso(x.DelayBeforeJitter)
+	switch {
+	case x.Reason == retry.StepHint:
+		why = append(why, w.hint(x.Hint))
+	case p != nil && p.Jitter > 0:
+		number, unit, _ := strings.Cut(before, " ")
+		if !strings.HasSuffix(shown, " "+unit) {
+			number = before
+		}
+		share := strconv.FormatFloat(100*p.Jitter, 'g', 3, 64)
+		why = append(why, w.Sprintf("%s ± %s %%", number, w.Decimal(share)))
+	case before != shown:
+		why = append(why, w.Sprintf("%s before jitter", before))
 	}
 	for _, bound := range x.Bounds {
-		switch bound {
-		case retry.BoundMin:
-			s += w.Sprintf(", bounded by the policy's min")
-		case retry.BoundMax:
-			s += w.Sprintf(", bounded by the policy's max")
-		case retry.BoundDeadline:
-			s += w.Sprintf(", pulled forward to the deadline %s", w.Time(x.Deadline))
+		switch {
+		case bound == retry.BoundDeadline:
+			why = append(why, w.Sprintf("pulled forward to the deadline %s", w.Time(x.Deadline)))
+		case bound == retry.BoundMin && p != nil && from == p.Min:
+			why = append(why, w.Sprintf("minimum %s", w.Span(from)))
+		case bound == retry.BoundMax && p != nil && to == p.Max:
+			why = append(why, w.Sprintf("maximum %s", w.Span(to)))
 		}
 	}
-	return s
+	if why == nil {
+		return shown
+	}
+	return shown + " (" + strings.Join(why, ", ") + ")"
+}
+
+// giver returns the policy p, with what the job had changed, if it is what gave the wait of a decision, else
+// nil: then only the numbers of the record are known.
+func giver(p *retry.Policy, x *contract.Explanation) *retry.Policy {
+	if p == nil {
+		return nil
+	}
+	p, err := p.With(x.Overrides)
+	if err != nil || p.Version() != x.PolicyVersion {
+		return nil
+	}
+	return p
 }
 
 // hint words the hint of the other side.
 func (w words) hint(h retry.Hint) string {
-	where := w.Sprintf("error text")
-	if h.Source == retry.HintVariable {
-		where = w.Sprintf("variable retryAfter")
+	if h.Until.IsZero() {
+		return w.Sprintf("the other side asked to come back after %s", w.Span(time.Duration(h.After)))
 	}
-	switch {
-	case h.Until.IsZero():
-		span := w.Span(time.Duration(h.After))
-		return w.Sprintf("the other side asked to come back after %s (%s)", span, where)
-	case h.Source == retry.HintWindow:
-		return w.Sprintf("the insurer's window for submissions opens %s", w.Time(h.Until))
-	default:
-		return w.Sprintf("the other side asked to come back at %s (%s)", w.Time(h.Until), where)
-	}
+	return w.Sprintf("the other side asked to come back at %s", w.Time(h.Until))
 }
 
 // advice words what to do before the claim is sent again.
@@ -133,20 +137,6 @@ func (w words) advice(advice retry.Advice) string {
 		return w.Sprintf("check the protocol's status before sending again, for it may have arrived")
 	}
 	return ""
-}
-
-// overrides lists what task or job had changed of the policy, by the names of its settings.
-func (w words) overrides(o retry.Overrides) string {
-	var list []string
-	if o.MaxRetries != nil {
-		list = append(list, fmt.Sprintf("maxRetries %d", *o.MaxRetries))
-	}
-	for i, d := range []retry.ISODuration{o.Base, o.Max, o.Deadline} {
-		if d != 0 {
-			list = append(list, []string{"base", "max", "deadline"}[i]+" "+w.Span(time.Duration(d)))
-		}
-	}
-	return strings.Join(list, ", ")
 }
 
 // iso words an ISO 8601 duration.

@@ -24,6 +24,8 @@ type Explanation struct {
 	Later    []classed          `json:"laterRules"`
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []isoWait `json:"schedule"`
+
+	policy *retry.Policy
 }
 
 // Explain asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing but the
@@ -37,6 +39,7 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation 
 		Evidence:  found,
 		Later:     []classed{},
 		Schedule:  []isoWait{},
+		policy:    p,
 	}
 	for i, c := range matching {
 		if i > 0 {
@@ -61,7 +64,8 @@ func (e Explanation) Text() string {
 	var b strings.Builder
 	wait := ""
 	if len(e.Schedule) > 0 {
-		wait = e.Schedule[0].wait()
+		from, to := time.Duration(e.Schedule[0].Shortest), time.Duration(e.Schedule[0].Longest)
+		wait = english.wait(&e.RetryDecision, from, to, e.policy)
 	}
 	for i, found := range english.steps(&e.Decision, "", wait, e.BPMNError) {
 		if i > 0 && found != "" { // the first is the text that was asked about

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,35 +8,32 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // History is what is known of a claim. Its JSON form is stable: names are added, never changed.
 type History struct {
-	ClaimID string `json:"claimId"`
-	// State is how the claim stands; absent where no record says so.
-	State   audit.Standing `json:"state,omitempty"`
-	Records []Record       `json:"records"`
+	claims.Known
+
+	Records []Record `json:"records"`
 
 	facts []contract.Facts // of the records
-	known claims.Known
 	now   time.Time
 }
 
 // HistoryOf returns the history of a claim's records, of which there is at least one. state is what else is
 // known of it.
-func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (History, error) {
-	h := History{ClaimID: records[0].ClaimID, now: now}
-	var err error
-	if h.known, err = claims.Know(h.ClaimID, state, records, now); err != nil {
-		return History{}, err
+func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (h History, err error) {
+	h.now = now
+	if h.Known, err = claims.Know(records[0].ClaimID, state, records, now); err != nil {
+		return h, err
 	}
-	h.State = h.known.Standing
 	for i := range records {
 		facts, err := records[i].Facts()
 		if err != nil {
-			return History{}, err
+			return h, err
 		}
 		h.Records, h.facts = append(h.Records, RecordOf(&records[i])), append(h.facts, facts)
 	}
@@ -46,109 +42,117 @@ func HistoryOf(state *audit.State, records []audit.Record, now time.Time) (Histo
 
 // maxShownError is how many characters of an insurer's text a terminal is given; a page of HTML would bury
 // the rest.
-const maxShownError = 243
+const maxShownError = 240
 
-// Text words the history. It states what the trail knows: that the worker threw an error, not what the model
-// does with it; that the model recorded an outcome, not who decided it unless the model named a person.
-func (h *History) Text(p *text.Printer) string {
-	w := words{p}
-	var b strings.Builder
-	records := w.Sprintf("%d records", len(h.Records))
-	b.WriteString(w.Sprintf("Claim %s, %s", text.Line(h.ClaimID), records) + "\n")
-	b.WriteString(text.Hanging(w.Sprintf("Now: "), text.Line(w.standing(&h.known.Claim, h.now))))
-	b.WriteString(p.Zone())
+// Text words the history, a line a record, with steps also what the decisions found in theirs. It states what
+// the trail knows: that the worker stopped a claim, not what the model did with it. policy returns one as it
+// is now.
+func (h *History) Text(p *text.Printer, policy func(name string) (*retry.Policy, bool), steps bool) string {
+	w, day := words{p}, ""
+	now := w.standing(&h.Claim, h.now)
+	if h.Standing == audit.Waiting {
+		now += ", " + w.Time(h.NextRetryTime)
+	}
+	rows := [][]string{{text.Line(w.Sprintf("Claim %s: %s", h.ClaimID, now))}, {strings.TrimSpace(p.Zone())}}
 	for i := range h.Records {
 		r, f := h.Records[i].Record, &h.facts[i]
-		fmt.Fprintf(&b, "\n#%d  %s  %s\n", i+1, w.Millis(r.At), w.title(r))
-		if f.Steps != nil {
-			b.WriteString(w.timedSteps(r, f))
-		} else {
-			b.WriteString(text.Wrap(text.Line(w.event(r, f)), "    "))
+		if on := p.Day(r.At); on != day {
+			rows, day = append(rows, []string{""}, []string{on}), on
 		}
-		if f.Justification != "" {
-			b.WriteString(text.Hanging(w.Sprintf("    Reason: "), text.Line(w.Redacted(f.Justification))))
+		what, story := w.event(r, f)
+		wait := ""
+		if r.Kind == audit.KindRetry {
+			d, _ := retry.ParseDuration(f.RetryDecision.BackoffDuration) // the worker wrote it
+			inForce, _ := policy(r.Policy)
+			wait = w.wait(&f.RetryDecision, d, d, giver(inForce, &f.RetryDecision))
+			what, story = w.Sprintf("retry %d", r.RetryCount), h.waits(w, i, wait)+"  "+story
 		}
-		if r.Kind.IsDecision() && r.Kind != audit.KindRetry {
-			b.WriteString(text.Wrap(w.Sprintf("Message: %s", text.Line(r.Message)), "    "))
+		rows = append(rows, []string{"  " + r.At.In(p.Location()).Format("15:04"), what, story})
+		if steps {
+			rows = append(rows, []string{w.inFull(r, f, wait)})
 		}
-		b.WriteString(text.Wrap(w.origin(r, f), "    "))
 	}
-	return b.String()
+	return text.Table("", rows)
 }
 
-// title is the kind of record, and for a retry which one.
-func (w words) title(r *audit.Record) string {
-	if r.Kind == audit.KindRetry {
-		return w.Sprintf("RETRY %d of %d", r.RetryCount, r.MaxRetries)
-	}
-	return w.Name("kind", r.Kind.String())
-}
-
-// timedSteps are the six steps of a decision with their times.
-func (w words) timedSteps(r *audit.Record, f *contract.Facts) string {
-	var b strings.Builder
-	times := f.Steps.Times()
-	wait := w.iso(f.RetryDecision.BackoffDuration)
-	for i, found := range w.steps(&f.Decision, w.Redacted(f.SubmissionError), wait, r.Kind.String()) {
-		shown := text.Shorten(found, maxShownError)
-		if shown != found {
-			shown += w.Sprintf(" (all of it: --json)")
-		}
-		head := fmt.Sprintf("    %-18s  %s  ", w.step(i), w.Clock(times[i]))
-		b.WriteString(text.Hanging(head, text.Line(shown)))
-	}
-	return b.String()
-}
-
-// event words a record that has no steps.
-func (w words) event(r *audit.Record, f *contract.Facts) string {
-	switch r.Kind { //nolint:exhaustive // decisions have steps
-	case audit.KindRejected:
-		return w.Sprintf("Incident: %s", r.Message)
-	case audit.KindRedriven:
-		if f.RedriveWait != "" {
-			return w.Sprintf("To be sent again%s after %s, with schedule and count kept, %s",
-				w.by(r), w.iso(f.RedriveWait), w.round(r, f))
-		}
-		return w.Sprintf("Sent again now%s, before its time, %s", w.by(r), w.round(r, f))
-	case audit.KindDecisionRefused:
-		problem := cmp.Or(w.Redacted(f.DecisionProblem), w.Sprintf("the model does not name the problem"))
-		return w.Sprintf("The answer%s was no decision, so the task came back: %s", w.by(r), problem)
+// waits words the wait of a retry by its record: its end may be to come, or a person came before it.
+func (h *History) waits(w words, i int, wait string) string {
+	due, last := h.Records[i].NextRetryTime, i == len(h.Records)-1
+	switch {
+	case last && h.now.Before(due):
+		return w.Sprintf("waits %s", wait)
+	case !last && h.Records[i+1].At.Before(due):
+		return w.Sprintf("was to wait %s", wait)
 	default:
-		by := cmp.Or(w.by(r), w.Sprintf(", as the model recorded"))
-		return w.Sprintf("The outcome: %s; %s", w.Name("outcome", r.Kind.String())+by, w.round(r, f))
+		return w.Sprintf("waited %s", wait)
 	}
 }
 
-// by names who decided, a person or a team, where the record does.
-func (w words) by(r *audit.Record) string {
-	if r.DecidedBy == "" {
-		return ""
+// event words a record: how the claim stood after it, and what is known of that.
+func (w words) event(r *audit.Record, f *contract.Facts) (what, story string) {
+	c := claims.Ended(r)
+	if !r.Kind.Ends() {
+		after := audit.State{}.Add(r)
+		after.NextRetryTime = time.Time{} // it is told with the wait
+		c = claims.Open(r.ClaimID, &after, r.At)
 	}
-	return w.Sprintf(" by %s", text.Line(w.Name("with", r.DecidedBy)))
+	what, story = w.standing(&c, r.At), w.Redacted(f.Justification)
+	switch {
+	case r.Kind.IsDecision():
+		story = w.failure(r, f)
+	case r.Kind == audit.KindRejected:
+		story = fault(r.Message)
+	case r.Kind == audit.KindDecisionRefused:
+		what, story = w.Sprintf("no decision"), w.Redacted(f.DecisionProblem)
+		if r.DecidedBy != "" {
+			what = w.Sprintf("%s, by %s", what, w.Name("with", r.DecidedBy))
+		}
+	case f.RedriveWait != "":
+		story = w.Sprintf("in %s, with its count kept", w.iso(f.RedriveWait)) + "  " + story
+	}
+	return what, story
 }
 
-// round sums up a round of submissions at its end, or so far.
-func (w words) round(r *audit.Record, f *contract.Facts) string {
-	submissions, retries := w.Sprintf("%d submissions", f.Attempts), w.Sprintf("%d retries", r.RetryCount)
-	s := w.Sprintf("after %s and %s", submissions, retries)
-	if f.FirstFailureTime.IsZero() {
-		return s + "."
+// failure words why a submission failed, with its text where no rule found a word in that, and why the worker
+// stopped the claim if it did.
+func (w words) failure(r *audit.Record, f *contract.Facts) string {
+	x, story := &f.RetryDecision, w.cause(r.Rule, r.Code)
+	if r.Code == "" && f.SubmissionError != "" {
+		story += ": " + text.Shorten(w.Redacted(f.SubmissionError), maxShownError)
 	}
-	return w.Sprintf("%s, %s after the first failure (%s).",
-		s, w.About(r.At.Sub(f.FirstFailureTime)), w.Time(f.FirstFailureTime))
+	if r.Kind == audit.KindRetry {
+		return story
+	}
+	story = w.Name("kind", r.Kind.String()) + "  " + story
+	if x.Reason == retry.StepDeadline {
+		story += "; " + w.Sprintf("no retry fits before the deadline %s", w.Time(x.Deadline))
+	}
+	if advice := w.advice(x.Advice); advice != "" {
+		story += "; " + advice
+	}
+	return story
 }
 
-// origin words where the record comes from and where it is in the audit trail.
-func (w words) origin(r *audit.Record, f *contract.Facts) string {
-	s := w.Sprintf("Job %s, process instance %s of cluster %s",
-		strconv.FormatInt(r.JobKey, 10), strconv.FormatInt(r.ProcessInstanceKey, 10), text.Line(r.Cluster))
-	if f.ElementID != "" {
-		s += w.Sprintf(", task %s of %s", text.Line(f.ElementID), text.Line(f.ProcessID))
+// inFull words a record in full: the six steps of a decision, each with its time unless that is the time of
+// the step before, and where the record is.
+func (w words) inFull(r *audit.Record, f *contract.Facts, wait string) (s string) {
+	const indent = "         "
+	if f.Steps != nil {
+		times, last := f.Steps.Times(), ""
+		for i, found := range w.steps(&f.Decision, w.Redacted(f.SubmissionError), wait, r.Kind.String()) {
+			shown, at, before := text.Shorten(found, maxShownError), w.Clock(times[i]), last
+			if last = at; at == before {
+				at = ""
+			}
+			if shown != found {
+				shown += w.Sprintf(" (all of it: --json)")
+			}
+			s += text.Hanging(fmt.Sprintf("%s%-18s  %-12s  ", indent, w.step(i), at), text.Line(shown))
+		}
 	}
-	if x := &f.RetryDecision; x.Policy != "" {
-		s += w.Sprintf("; policy %s %s", x.Policy, x.PolicyVersion)
-	}
-	return s + w.Sprintf("; audit chain %s, place %s, hash %.12s.",
+	where := w.Sprintf("Process instance %s of cluster %s; policy %s; audit chain %s, place %s, hash %.12s.",
+		strconv.FormatInt(r.ProcessInstanceKey, 10), r.Cluster,
+		strings.TrimSpace(r.Policy+" "+f.RetryDecision.PolicyVersion),
 		strconv.Itoa(r.Chain), strconv.FormatInt(r.Seq, 10), r.Hash)
+	return s + text.Wrap(text.Line(where), indent)
 }

@@ -40,19 +40,15 @@ func TestEveryCodeHasAName(t *testing.T) {
 	codes := map[string][]string{
 		"class":   {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
 		"failure": {string(retry.Transient), string(retry.Permanent), string(retry.Unknown)},
+		"kind":    {audit.KindExhausted.String(), audit.KindPermanent.String(), audit.KindRejected.String()},
+		"with":    {"billing", "registration", "operations"},
+		"column":  columns,
 		"kpi":     slices.Collect(maps.Keys(retry.KPIs())),
-		"outcome": {"SUBMITTED", "RESUBMITTED", "ABANDONED"},
 		"step":    {"1", "2", "3", "4", "5", "6"},
 		"verdict": {string(kpi.Met), string(kpi.Missed), string(kpi.NoData), string(kpi.NoTarget)},
 	}
-	for _, s := range slices.Concat(claims.OpenStandings(), claims.EndedStandings(), []audit.Standing{"none"}) {
+	for _, s := range append(claims.Standings(), "none") {
 		codes["standing"] = append(codes["standing"], string(s))
-	}
-	for _, k := range []audit.Kind{
-		audit.KindExhausted, audit.KindPermanent, audit.KindRejected, audit.KindRedriven, audit.KindDecisionRefused,
-		audit.KindSubmitted, audit.KindResubmitted, audit.KindAbandoned,
-	} {
-		codes["kind"] = append(codes["kind"], k.String())
 	}
 	for group, all := range codes {
 		for _, code := range all {
@@ -109,20 +105,34 @@ func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 	}
 }
 
+func TestAListIsCountedByStateAndTeam(t *testing.T) {
+	stopped := func(team string) claims.Claim {
+		return claims.Claim{ClaimID: "CLM-1-1", Standing: audit.Stopped, State: audit.State{HeldBy: team}}
+	}
+	all := Claims{stopped("registration"), stopped("billing"), {ClaimID: "CLM-1-2", Standing: audit.DeadLetter}, stopped("billing")}
+	listed := all.Text(inPortuguese, time.Time{})
+	check.Same(t, "parada 3, carta morta 1; faturamento 2, cadastro 1.\n", listed[strings.LastIndex(listed, "parada"):], "the last line")
+	check.Same(t, "2  faturamento\n1  -\n1  cadastro\n", all.By(inPortuguese, "with").Text(), "by team")
+}
+
 func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		state         audit.State
+		claim         claims.Claim
 		want, english string
 	}{
-		{audit.State{Kind: audit.KindResubmitted}, "REENVIADA (RESUBMITTED)", "RESUBMITTED"},
-		{audit.State{Kind: audit.KindRejected}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
-		{audit.State{Kind: audit.KindRetry, Class: "UNKNOWN"}, "DESCONHECIDO (UNKNOWN)", "UNKNOWN"},
-		{audit.State{Kind: audit.KindRetry, Class: "TRANSIENT", Code: "out (of"}, "out (of", "out (of"},
+		{claims.Claim{State: audit.State{Kind: audit.KindResubmitted}}, "", ""},
+		{
+			claims.Claim{Standing: audit.Incident, Message: "entrada inválida: x é 1. 5: não. Corrija as variáveis"},
+			"x é 1. 5: não", "x é 1. 5: não",
+		},
+		{claims.Claim{Standing: audit.Incident, State: audit.State{Kind: audit.KindRejected}}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
+		{claims.Claim{State: audit.State{Rule: retry.RuleUnknown}}, "nenhuma regra reconhece o texto", "no rule knows the text"},
+		{claims.Claim{State: audit.State{Rule: "tiss.glosa", Code: "1308"}}, "glosa 1308, GUIA JÁ APRESENTADA", "glosa 1308, GUIA JÁ APRESENTADA"},
+		{claims.Claim{State: audit.State{Rule: "own", Code: "out (of"}}, "out (of", "out (of"},
 	} {
-		claim := claims.Claim{Standing: audit.Stopped, State: c.state}
-		check.Same(t, c.want, words{inPortuguese}.reason(&claim), "in Portuguese")
-		check.Same(t, c.english, english.reason(&claim), "in English")
+		check.Same(t, c.want, words{inPortuguese}.reason(&c.claim), "in Portuguese")
+		check.Same(t, c.english, english.reason(&c.claim), "in English")
 	}
 	dead := claims.Claim{Standing: audit.DeadLetter}
 	check.Same(t, "carta morta", words{inPortuguese}.standing(&dead, now), "a state")
@@ -132,6 +142,5 @@ func TestATeamThatDecidedIsNamedInTheLanguage(t *testing.T) {
 	for by, want := range map[string]string{"billing": "faturamento", "registration": "cadastro", "maria": "maria"} {
 		claim := claims.Claim{Standing: audit.Abandoned, State: audit.State{DecidedBy: by}}
 		check.Same(t, "abandonada, por "+want, words{inPortuguese}.standing(&claim, time.Time{}), "a claim")
-		check.Same(t, " por "+want, words{inPortuguese}.by(&audit.Record{DecidedBy: by}), "a record")
 	}
 }
