@@ -46,8 +46,11 @@ func TestAnySubmissionErrorReachesTheAnalysisWithItsOwnText(t *testing.T) {
 			continue
 		}
 		clears, names := append(root.all("startEvent"), root.byID(t, "Event_WaitBackoff")), []string{"submissionError", "retryAfter"}
-		if path == loop {
+		switch path {
+		case loop:
 			clears, names = append(clears, root.byID(t, "Event_RedriveClaim")), ofTheFailure
+		case "../examples/submission-backoff.bpmn": // RN-BIL-004 section 3.1 has the time too
+			names = ofTheFailure
 		}
 		for _, event := range clears {
 			for _, name := range names {
@@ -170,14 +173,32 @@ func TestEveryAnalysisNamesWithWhomAStoppedClaimIs(t *testing.T) {
 	got := map[string]string{}
 	for _, path := range files(t) {
 		if task := read(t, path).find("Task_AnalyzeRetry"); task != nil {
-			headers := map[string]string{}
-			for _, header := range task.all("header") {
-				headers[header.attr("key")] = header.attr("value")
-			}
+			headers := task.headers()
 			got[path] = headers["onExhausted"] + " " + headers["onPermanent"]
 		}
 	}
 	check.Same(t, want, got, "headers")
+}
+
+// A claim that is accepted at once counts for the policy that would have decided. Where the job type is an
+// expression, no header can name it.
+func TestAnAcceptedClaimCountsForThePolicyOfItsAnalysis(t *testing.T) {
+	analyses := 0
+	for _, path := range files(t) {
+		task := read(t, path).find("Task_AnalyzeRetry")
+		if task == nil || path == "../examples/policy-by-insurer.bpmn" {
+			continue
+		}
+		analyses++
+		want := task.headers()["retryPolicy"]
+		if want == "" {
+			want = task.all("taskDefinition")[0].attr("type")
+		}
+		for _, recorder := range recorders(t, path)[`="SUBMITTED"`] {
+			check.Same(t, want, recorder.headers()["retryPolicy"], "%s: retryPolicy of %s", path, recorder.attr("id"))
+		}
+	}
+	check.Same(t, 5, analyses, "models with an analysis")
 }
 
 // A model that a page shows has its picture drawn anew when it changes.
@@ -309,6 +330,28 @@ func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nobody may be there to notify a team. Its task, which matters more, comes all the same.
+func TestANoticeKeepsATaskAwayFiveMinutesAtMost(t *testing.T) {
+	notices := 0
+	for _, path := range files(t) {
+		root := read(t, path)
+		for _, notice := range root.all("sendTask") {
+			notices++
+			timers := slices.DeleteFunc(root.all("boundaryEvent"), func(e element) bool {
+				return e.attr("attachedToRef") != notice.attr("id") || e.attr("cancelActivity") == "false"
+			})
+			if len(timers) != 1 {
+				t.Errorf("%s: %s has %d timers that end it, want 1", path, notice.attr("id"), len(timers))
+				continue
+			}
+			check.Same(t, "PT5M", timers[0].all("timeDuration")[0].Text, "%s: time of %s", path, notice.attr("id"))
+			then := func(e element) string { return root.byID(t, e.all("outgoing")[0].Text).attr("targetRef") }
+			check.Same(t, then(notice), then(timers[0]), "%s: where the claim goes without %s", path, notice.attr("id"))
+		}
+	}
+	check.Same(t, 4, notices, "notices")
 }
 
 // What is recorded are figures; a claim that a person wants to send again does not wait for them without an end.

@@ -61,6 +61,15 @@ func (e element) find(id string) *element {
 	return nil
 }
 
+// headers returns the task headers of an element.
+func (e element) headers() map[string]string {
+	found := map[string]string{}
+	for _, h := range e.all("header") {
+		found[h.attr("key")] = h.attr("value")
+	}
+	return found
+}
+
 // mapped returns the mappings of an element, target to source. Kind is input or output.
 func (e element) mapped(kind string) map[string]string {
 	mapped := map[string]string{}

@@ -108,7 +108,8 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		Observer: a.numbers,
 		Logger:   log,
 	}
-	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), worker.NewOutcomeHandler(o))
+	outcomes := worker.NewOutcomeHandler(o, cfg.JobTypes.ByType())
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), outcomes)
 	for _, jobType := range cfg.JobTypes {
 		o.JobType, o.Policy = jobType.Type, jobType.Policy
 		a.addLoop(jobType.Type, contract.DecisionVariables(), worker.NewHandler(o))

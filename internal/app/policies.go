@@ -11,7 +11,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -114,13 +113,4 @@ func (a *App) doubtPolicies() {
 	if found != nil {
 		a.log.Warn("policies_doubtful", zap.Strings("findings", found))
 	}
-}
-
-// LintModels returns the findings about models under the job types and policies of a worker.
-func LintModels(files []modellint.File, jobTypes config.JobTypes, policies *policy.Set) text.Findings {
-	o := modellint.Options{Policies: policies, JobTypes: map[string]string{}}
-	for _, t := range jobTypes {
-		o.JobTypes[t.Type] = t.Policy
-	}
-	return modellint.Lint(files, o)
 }

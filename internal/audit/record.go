@@ -129,7 +129,7 @@ type Record struct {
 	Course Course `json:"course,omitzero"`
 	// Message and Variables are what the job was answered with: the text of a BPMN error or an incident, and a JSON
 	// object of variables. The variable originalError is left out: it is the job's own text, and is put in again from
-	// there when the answer is sent (RN-BIL-005 section V, LGPD).
+	// there when the answer is sent (RN-BIL-005 section 10.1, LGPD).
 	Message   string `json:"message,omitempty"`
 	Variables string `json:"-"`
 	// Detail is a JSON object with the rest; see [contract.Facts].

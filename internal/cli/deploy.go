@@ -85,11 +85,15 @@ func lintBefore(c *call, models []bpmn.Model, force bool) error {
 			files = append(files, modellint.File(m))
 		}
 	}
-	findings, err := lintModels(c.cfg, files)
+	printer, err := c.printer("")
+	if err != nil {
+		return err
+	}
+	findings, err := lintModels(c.cfg, files, printer.Language())
 	if err != nil || len(findings) == 0 {
 		return err
 	}
-	fmt.Fprintln(c.ErrOrStderr(), text.Harmless(findings.Text("")))
+	fmt.Fprintln(c.ErrOrStderr(), text.Harmless(findings.In(printer, "")))
 	if force || findings.Count(text.Error) == 0 {
 		return nil
 	}

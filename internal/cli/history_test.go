@@ -34,7 +34,7 @@ func (a *archive) worker(store audit.Store, policyName string, policies *policy.
 		Recorder: audit.NewRecorder(store, zap.NewNop(), func() {}), Secret: a.secret, Cluster: "zeebe", Now: clock,
 		Observer: noObserver{}, Logger: zap.NewNop(),
 	}
-	w.decide, w.outcome = handlers.NewHandler(options), handlers.NewOutcomeHandler(options)
+	w.decide, w.outcome = handlers.NewHandler(options), handlers.NewOutcomeHandler(options, nil)
 	return w
 }
 

@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/modellint"
@@ -17,11 +19,12 @@ import (
 )
 
 func (p *program) models() *cobra.Command {
-	return p.group("models", "Check BPMN models that use this worker", p.modelsLint())
+	const short = "Begin and check BPMN models that use this worker"
+	return p.group("models", short, p.modelsInit(), p.modelsLint())
 }
 
 func (p *program) modelsLint() *cobra.Command {
-	return p.answers(&cobra.Command{
+	command := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Check BPMN files for mistakes, before a broker runs them",
 		Long: `Checks BPMN models that use this worker. A FILE is a model, or a directory with
@@ -31,28 +34,86 @@ are those of the settings.
 The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 		Example: `  worker models lint models/`,
 		Args:    cobra.MinimumNArgs(1),
-	}, settings, func(c *call) (any, string, error) {
+	}
+	var given text.Language
+	command.Flags().Func("lang", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)", given.Decode)
+	return p.answers(command, settings, func(c *call) (any, string, error) {
 		files, err := modelFiles(c.args)
 		if err != nil {
 			return nil, "", usageError{err}
 		}
-		findings, err := lintModels(c.cfg, files)
+		printer, err := c.printer(given)
 		if err != nil {
 			return nil, "", err
 		}
-		none := "No findings in " + text.Count(len(files), "file") + "."
-		return findings, findings.Text(none), verdict("models", findings)
+		findings, err := lintModels(c.cfg, files, printer.Language())
+		if err != nil {
+			return nil, "", err
+		}
+		none := printer.Sprintf("No findings in %d files.", len(files))
+		return findings, findings.In(printer, none), verdict("models", findings)
 	})
 }
 
-// lintModels returns the findings about files, under the settings.
-func lintModels(cfg config.Config, files []modellint.File) (text.Findings, error) {
+func (p *program) modelsInit() *cobra.Command {
+	return p.does(&cobra.Command{
+		Use:   "init DIR",
+		Short: "Write the templates, forms and models to begin with",
+		Long: `Writes the element templates for Camunda Modeler, the forms, and the bundled
+models as samples into a directory, which is made if it is not there. A file
+that is there is not overwritten, but ends it.`,
+		Example: `  worker models init models`,
+		Args:    cobra.ExactArgs(1),
+	}, nothing, func(c *call) error {
+		dir := filepath.Clean(c.args[0])
+		printer, err := c.printer("")
+		if err != nil {
+			return err
+		}
+		written, err := writeModels(dir)
+		if err != nil {
+			return err
+		}
+		next := printer.Sprintf("Next: open a model in %s with Camunda Modeler, or draw your own there: "+
+			"Modeler finds the templates. Then check it: worker models lint %s", dir, dir)
+		return c.say(strings.Join(written, "\n") + "\n\n" + text.Wrap(next, ""))
+	})
+}
+
+// writeModels writes the files to begin with into a directory, and returns their paths. It ends where one is
+// there.
+func writeModels(dir string) (paths []string, err error) {
+	if err := os.CopyFS(dir, bpmn.Files()); err != nil {
+		return nil, fmt.Errorf("%w: name another directory, or move it away", err)
+	}
+	err = fs.WalkDir(bpmn.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+		return err
+	})
+	return paths, err
+}
+
+// printer returns a printer of the given language, else of that of the settings. Of JSON the texts are
+// English.
+func (c *call) printer(given text.Language) (*text.Printer, error) {
+	if c.json {
+		return text.In(text.English), nil
+	}
+	people, err := config.ForPeople()
+	return text.In(cmp.Or(given, people.Lang)), err
+}
+
+// lintModels returns the findings about files, under the settings, in a language.
+func lintModels(cfg config.Config, files []modellint.File, language text.Language) (text.Findings, error) {
 	set, err := policies(cfg.PoliciesFile)
 	if err != nil {
 		return nil, err
 	}
+	o := modellint.Options{Policies: set, JobTypes: cfg.JobTypes.ByType(), Language: language}
 	// In JSON it is a list, even where it is empty.
-	return append(text.Findings{}, app.LintModels(files, cfg.JobTypes, set)...), nil
+	return append(text.Findings{}, modellint.Lint(files, o)...), nil
 }
 
 // maxModel is more than a broker takes; what is between the two is a finding.

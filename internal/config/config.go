@@ -44,7 +44,7 @@ type Worker struct {
 	DatabaseURL         URL    `split_words:"true" default:"sqlite://analyze-retry.db" want:"sqlite://PATH without @, ? and #, or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored: a file for one worker, or PostgreSQL for several replicas."`
 	ClusterName         string `split_words:"true" default:"zeebe" want:"1 to 100 characters" desc:"Part of a decision's identity. A cluster whose data was wiped needs a new name: its keys start again."`
 	AuditKeyFile        string `split_words:"true" want:"the path of a private Ed25519 key in PEM" desc:"Signs the trail: back it up. PostgreSQL requires it, one for all replicas; for SQLite it is PATH.key, made at the start."`
-	AuditRetentionYears int    `split_words:"true" default:"5" want:"1 to 1000" desc:"How long records are kept at least (RN-BIL-005 section VII); worker audit purge removes older ones."`
+	AuditRetentionYears int    `split_words:"true" default:"5" want:"1 to 1000" desc:"How long records are kept at least (RN-BIL-005 section 10.2); worker audit purge removes older ones."`
 	EventsURL           URL    `split_words:"true" want:"a URL with amqp://, amqps://, kafka:// or kafka+tls://" desc:"The queue for events (docs/events). If unset they stay in the store."`
 	Operator            string `split_words:"true" want:"1 to 128 characters" desc:"Who orders what worker redrive sends, where --operator is not given."`
 	Tenant              string `split_words:"true" default:"<default>" want:"a tenant's id" desc:"The cluster's tenant whose jobs are worked."`

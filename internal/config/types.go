@@ -86,6 +86,15 @@ func (t *JobTypes) Decode(value string) error {
 	return nil
 }
 
+// ByType returns the names of the policies by job type.
+func (t JobTypes) ByType() map[string]string {
+	policies := map[string]string{}
+	for _, one := range t {
+		policies[one.Type] = one.Policy
+	}
+	return policies
+}
+
 // String returns the notation that Decode reads.
 func (t JobTypes) String() string {
 	texts := make([]string, len(t))

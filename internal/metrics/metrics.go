@@ -17,8 +17,8 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// noPolicy is the value of the label policy where none has decided: of rounds that never failed, and of input
-// that names none.
+// noPolicy is the value of the label policy where none has decided: of rounds that never failed where the
+// model names none either, and of input that names none.
 const noPolicy = "none"
 
 // NewRegistry returns a registry with the metrics of the Go runtime and the process.

@@ -39,10 +39,9 @@ var (
 			"had a retry or a person sent again.",
 		ofPolicy)
 	attempts = row(summary, "retry_attempts_to_success",
-		"Submissions until the claim was accepted; claims that never failed have the policy none.", ofPolicy)
+		"Submissions until the claim was accepted.", ofPolicy)
 	submissions = row(counter, "retry_submissions_total",
-		"Submissions, by which one of the claim it is and by its result; a claim that never failed has the "+
-			"policy none.",
+		"Submissions, by which one of the claim it is and by its result.",
 		ofPolicy,
 		label{name: "result", values: []string{failed, accepted}},
 		label{name: "attempt", values: attemptNumbers})

@@ -4,117 +4,59 @@ import (
 	"slices"
 	"strings"
 
-	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// errorsCaught finds errors of the worker that no event catches.
+// errorsCaught finds errors of the worker that no event catches. A process may leave them to one that calls it, of
+// which the call is looked at, and says so by an end event of its own.
 func (l *linter) errorsCaught(n *node) {
 	var loose []string
 	for _, code := range codes {
-		if l.throws(n, code) && !n.throwsError && len(catchers(n, code)) == 0 {
+		thrown := func(other *node) bool {
+			return other.throwsError && other.errorCode == code && len(catchers(other, code)) == 0
+		}
+		if l.throws(n, code) && !n.throwsError && len(catchers(n, code)) == 0 && !slices.ContainsFunc(n.process.nodes, thrown) {
 			loose = append(loose, code)
 		}
 	}
-	if len(loose) == 0 || l.passesOn(n.process, loose) {
-		return
+	if loose != nil && !l.called[n.process.id] {
+		l.add(n, "error-not-caught", strings.Join(loose, ", "))
 	}
-	thrower := "the worker"
-	if l.tasks[n] == nil {
-		thrower = "the process " + n.calls
-	}
-	l.add(n, "error-not-caught", enumerated(loose), thrower)
 }
 
-// passesOn reports whether a process leaves errors to the processes that call it: if one of the files does, or if it throws such
-// an error by an end event of its own. In a file that calls it, the call activity is looked at.
-func (l *linter) passesOn(p *process, loose []string) bool {
-	if slices.ContainsFunc(l.callers[p.id], func(call *node) bool { return call.process != p }) {
-		return true
-	}
-	return slices.ContainsFunc(p.nodes, func(n *node) bool {
-		return n.throwsError && slices.Contains(loose, n.errorCode) && len(catchers(n, n.errorCode)) == 0
-	})
-}
-
-// results returns the variables that come with an error of a task; all of them for a call activity.
-func results(a *analysis) []string {
-	if a == nil {
-		return allResults
-	}
-	return a.results
-}
-
-// shouldRetry is the variable by which a gateway sends a claim again.
-const shouldRetry = "shouldRetry"
-
-// errorVariables finds events that catch an error of the worker and do not pass its variables on.
+// errorVariables finds events that catch an error of the worker and do not pass its variables on: those that are read after
+// it must be mapped, and for a person the reason.
 func (l *linter) errorVariables(n *node) {
-	seen := map[*node]bool{}
-	for _, code := range codes {
-		if !l.throws(n, code) || n.throwsError {
-			continue
-		}
-		for _, event := range catchers(n, code) {
-			if !seen[event] {
-				seen[event] = true
-				l.errorEvent(event, results(l.tasks[n]))
+	variables := allResults
+	if a := l.tasks[n]; a != nil {
+		variables = a.results
+	}
+	for _, event := range l.caught(n) {
+		var lost []string
+		for _, v := range variables {
+			shown := func(n *node) bool {
+				return v == "retryReason" && (n.kind == "userTask" || n.kind == "sendTask") || n.variables[v]
+			}
+			if _, mapped := event.output(v); !mapped && l.follows(event, v, shown) {
+				lost = append(lost, v)
 			}
 		}
+		if lost != nil {
+			l.add(event, "error-variables", strings.Join(lost, ", "))
+		}
 	}
 }
 
-// errorEvent checks one event that catches an error with these variables: those that are read must be mapped, and for a person
-// the reason.
-func (l *linter) errorEvent(event *node, variables []string) {
-	var missing, lost []string
-	for _, v := range variables {
-		if _, is := event.output(v); is {
-			continue
-		}
-		missing = append(missing, v)
-		if l.readAfter(event, v) {
-			lost = append(lost, v)
-		}
-	}
-	severity := text.Error
-	onlyFlag := slices.Equal(missing, []string{shouldRetry})
-	if len(lost) == 0 && (onlyFlag || slices.Contains(missing, "retryReason")) && l.reachesPerson(event) {
-		lost = missing
-		if len(missing) < len(variables) {
-			severity = text.Warning
-		}
-	}
-	switch {
-	case len(lost) == 0:
-	case len(lost) == 1 && lost[0] == shouldRetry:
-		l.add(event, "stale-flag").Severity = severity
-	default:
-		l.add(event, "error-variables", enumerated(lost)).Severity = severity
-	}
-}
-
-// readAfter reports whether something reads a variable after an event, before it is written again.
-func (l *linter) readAfter(event *node, variable string) (is bool) {
+// follows reports whether something holds of a node after an event, before a variable is written again. From the
+// next analysis on it is another one's.
+func (l *linter) follows(event *node, variable string, holds func(*node) bool) (does bool) {
 	walk(event.after(), func(n *node) bool {
-		if l.tasks[n] != nil || l.analyses(n) || is {
-			return false // from here on it is another analysis
-		}
-		is = n.variables[variable]
-		_, written := n.output(variable)
-		return !is && !written
-	})
-	return is
-}
-
-// reachesPerson reports whether after an event a task shows variables to a person, or takes them to another system.
-func (l *linter) reachesPerson(event *node) (does bool) {
-	walk(event.after(), func(n *node) bool {
-		if l.tasks[n] != nil || l.analyses(n) {
+		if l.tasks[n] != nil || l.analyses(n) || does {
 			return false
 		}
-		does = does || n.kind == "userTask" || n.kind == "sendTask"
-		return !does
+		does = holds(n)
+		_, written := n.output(variable)
+		return !does && !written
 	})
 	return does
 }
@@ -140,12 +82,7 @@ func (l *linter) failures(p *process) map[*node]*node {
 
 // submissionErrors finds error texts that do not reach the analysis, and those of the failure before that do.
 func (l *linter) submissionErrors(p *process) {
-	failures := l.failures(p)
-	for _, event := range p.nodes {
-		task := failures[event]
-		if task == nil {
-			continue
-		}
+	for event, task := range l.failures(p) {
 		l.submissionError(event, task)
 		if event.host != nil {
 			l.staleFailure(event)
@@ -154,38 +91,23 @@ func (l *linter) submissionErrors(p *process) {
 	}
 }
 
+// submissionError looks at an event at a task, or in an event sub-process. What a sub-process throws itself has no variables:
+// the text is where the work in it put it.
 func (l *linter) submissionError(event, task *node) {
-	if m, is := task.input(contract.SubmissionError); is && !isNull(m) {
+	if m, is := task.input(contract.SubmissionError); is && !isNull(m) || event.host != nil && event.host.isScope() {
 		return
 	}
-	sets := func(n *node) bool {
+	stops := func(n *node) bool {
 		m, is := n.output(contract.SubmissionError)
-		return is && !isNull(m)
+		return is && !isNull(m) || n.isActivity() && n != task
 	}
-	stops := func(n *node) bool { return sets(n) || n.isActivity() && n != task }
-	if sets(event) || path(event.after(), task, stops) == nil || raised(event) {
-		return
+	if leads([]*node{event}, task, stops) {
+		l.add(event, "submission-error", quoted(task))
 	}
-	f := l.add(event, "submission-error", quoted(task))
-	if a := l.tasks[task]; len(a.policies) > 0 && a.policies[0].AcceptEmptyError {
-		f.Severity = text.Warning
-	}
-}
-
-// raised reports whether an error event catches an end event in the sub-process that it is attached to. Such an error has no
-// variables: the text is where the work before it put it.
-func raised(event *node) bool {
-	var in func(scope *node) bool
-	in = func(scope *node) bool {
-		return slices.ContainsFunc(scope.children, func(n *node) bool {
-			return n.throwsError && (event.errorCode == "" || event.errorCode == n.errorCode) || in(n)
-		})
-	}
-	return event.host != nil && in(event.host)
 }
 
 // isNull reports whether a mapping clears its variable.
-func isNull(m mapping) bool {
-	feel, _ := expression(m.source)
-	return strings.TrimSpace(feel) == "null" || strings.TrimSpace(m.source) == ""
+func isNull(m entry) bool {
+	feel, _ := expression(m.value)
+	return strings.TrimSpace(feel) == "null" || m.value == ""
 }

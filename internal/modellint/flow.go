@@ -23,14 +23,11 @@ func (n *node) after() (all []*node) {
 	return n.parent.after()
 }
 
-// entries returns the nodes with which a sub-process begins, and the start events of the event sub-processes in it.
+// entries returns the nodes with which a sub-process begins.
 func (n *node) entries() (all []*node) {
 	for _, c := range n.children {
-		switch {
-		case c.kind == "startEvent":
+		if c.kind == "startEvent" && !c.catchesErrors {
 			all = append(all, c)
-		case c.isEventBlock:
-			all = append(all, c.entries()...)
 		}
 	}
 	return all
@@ -38,7 +35,7 @@ func (n *node) entries() (all []*node) {
 
 // finishes reports whether its process can end behind a node. A link leads on, although no flow does.
 func (n *node) finishes() bool {
-	return !n.throwsError && !n.isLink && len(n.next()) == 0
+	return !n.throwsError && len(n.BPMN("linkEventDefinition")) == 0 && len(n.next()) == 0
 }
 
 // walk visits what can follow some nodes, them included, each node once. It goes on behind a node for which visit
@@ -58,58 +55,26 @@ func walk(from []*node, visit func(*node) bool) {
 	}
 }
 
-// path returns a way from one of some nodes to another node, both included, nil if there is none. It does not lead through nodes
+// leads reports whether a way leads from one of some nodes to another one, both included, that is not through nodes
 // that stop.
-func path(from []*node, to *node, stops func(*node) bool) []*node {
-	before := map[*node]*node{}
-	queue := from
-	for _, n := range from {
-		before[n] = nil
-	}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		if n == to {
-			var way []*node
-			for ; n != nil; n = before[n] {
-				way = append(way, n)
-			}
-			slices.Reverse(way)
-			return way
-		}
-		if stops(n) {
-			continue
-		}
-		for _, next := range n.next() {
-			if _, seen := before[next]; !seen {
-				before[next] = n
-				queue = append(queue, next)
-			}
-		}
-	}
-	return nil
+func leads(from []*node, to *node, stops func(*node) bool) (does bool) {
+	walk(from, func(n *node) bool {
+		does = does || n == to
+		return !does && !stops(n)
+	})
+	return does
 }
 
 // catchers returns the events that catch an error which a node throws, in its own process; none if the error leaves that.
-// They are the events attached to the node, then those of the sub-processes around it.
+// They are the events attached to the node, to the sub-processes around it, then the starts of event sub-processes.
 func catchers(n *node, code string) []*node {
-	for scope := n; ; scope = scope.parent {
+	for scope := n; scope != nil; scope = scope.parent {
 		if found := matching(scope.boundary, code); found != nil {
 			return found
 		}
-		var starts []*node
-		for _, s := range n.process.nodes {
-			if s.parent == scope.parent && s.isEventBlock && s != scope {
-				starts = append(starts, s.entries()...)
-			}
-		}
-		if found := matching(starts, code); found != nil {
-			return found
-		}
-		if scope.parent == nil {
-			return nil
-		}
 	}
+	other := func(s *node) bool { return s.kind != "startEvent" }
+	return matching(slices.DeleteFunc(slices.Clone(n.process.nodes), other), code)
 }
 
 // matching returns the event that catches an error: the one with its code, else the one that catches all.

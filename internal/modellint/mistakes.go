@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -23,24 +24,41 @@ var mistakes = sync.OnceValue(func() (all map[string]text.Finding) {
 	return all
 })
 
-// add adds a mistake at an element, with the texts that it names as {1} and on. What it returns may be changed.
-func (l *linter) add(n *node, mistake string, args ...string) *text.Finding {
-	f := mistakes()[mistake]
-	plain := []string{"{id}", n.id}
-	var escaped []string
-	for i, arg := range args {
-		plain = append(plain, fmt.Sprintf("{%d}", i+1), arg)
+// add adds a mistake at an element, with the texts that it names as the first and so on. What it returns may be
+// changed.
+func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
+	key := fmt.Sprint(n.process.file, n.id, mistake, args)
+	if l.said[key] {
+		return &text.Finding{}
 	}
-	for _, s := range plain {
+	l.said[key] = true
+	f := mistakes()[mistake]
+	printer := text.In(l.options.Language)
+	for _, format := range []*string{&f.What, &f.Effect, &f.Advice} {
+		m := text.Message{Format: *format}
+		if strings.Contains(*format, "%[") {
+			m.Args = args
+		}
+		*format = printer.Text(m)
+	}
+	places := []string{"{id}", n.id}
+	for i, arg := range args {
+		places = append(places, fmt.Sprintf("{%d}", i+1), fmt.Sprint(arg))
+	}
+	for i, s := range places {
 		var b strings.Builder
 		_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
-		escaped = append(escaped, b.String())
+		places[i] = b.String()
 	}
-	f.What = strings.NewReplacer(plain...).Replace(f.What)
-	f.Fix = strings.NewReplacer(escaped...).Replace(f.Fix)
-	f.File, f.Line, f.Subject, f.Name = n.process.file, n.line, n.id, n.name
+	f.Fix = strings.NewReplacer(places...).Replace(f.Fix)
+	f.File, f.Line, f.Subject, f.Name = n.process.file, n.Line, n.id, n.name
 	l.findings = append(l.findings, f)
 	return &l.findings[len(l.findings)-1]
+}
+
+// nowhere is the place of a mistake of a whole file.
+func nowhere(file string) *node {
+	return &node{Element: &bpmnxml.Element{}, process: &process{file: file}}
 }
 
 // quoted names an element.
@@ -49,12 +67,4 @@ func quoted(n *node) string {
 		return n.id
 	}
 	return fmt.Sprintf("%q (%s)", text.Shorten(n.name, 60), n.id)
-}
-
-// enumerated lists texts: a, b and c.
-func enumerated(list []string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }

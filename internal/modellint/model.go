@@ -2,28 +2,27 @@ package modellint
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 )
 
-// process is one executable process of a file.
+// process is one process of a file.
 type process struct {
 	id, file string
-	// known is one that came with the worker and is not looked at itself.
-	known bool
+	line     int
+	// known is one that came with the worker and is not looked at itself; neither is one that is not executable.
+	known, executable bool
 	// nodes are in the order of the file, with those in sub-processes.
 	nodes []*node
-	// escaping are the codes of the worker's errors that leave it.
-	escaping []string
 }
 
 // node is a flow node of a process: a task, an event, a gateway or a sub-process.
 type node struct {
+	*bpmnxml.Element
 	kind, id, name string
-	line           int
-	element        *bpmnxml.Element
 	process        *process
 	// parent is the sub-process around it, nil at the top of the process. children are those of a sub-process.
 	parent   *node
@@ -35,84 +34,65 @@ type node struct {
 	interrupting bool
 	flows        []flow
 
-	inputs, outputs []mapping
-	headers         []header
-	// jobType and retries are those of its task definition, if isJob.
-	isJob            bool
-	jobType, retries string
+	// inputs and outputs are the sources of the variables that its mappings write: to a.b they write a.
+	inputs, outputs, headers []entry
+	// jobType is that of its task definition, if isJob.
+	isJob   bool
+	jobType string
 	// calls is the id of the process that a call activity calls.
-	calls         string
-	propagatesAll bool
+	calls string
 	// errorCode is that of an error event, which catches or throws; one that catches and has no code catches all.
 	catchesErrors, throwsError bool
 	errorCode                  string
-	timer                      *timer
-	// isLink marks an event that leads to another one, or comes from it, without a flow. Lint does not follow it.
-	isLink bool
-	// isEventBlock marks an event sub-process, isUserTaskOfZeebe a user task that is no job.
-	isEventBlock, isUserTaskOfZeebe bool
+	// timer is the definition of a timer event, by timeDuration, timeDate or timeCycle; nil for none.
+	timer *entry
+	// message is the name of the message that an event or a receive task waits for, key its correlation key.
+	message, key string
 	// variables are those that its expressions read.
 	variables map[string]bool
 }
 
-// mapping is one input or output mapping.
-type mapping struct {
-	source, target string
-	line           int
-}
-
-// header is one task header.
-type header struct {
-	key, value string
-	line       int
+// entry is something that stands under a name in a node.
+type entry struct {
+	name, value string
+	line        int
 }
 
 // flow is a sequence flow.
 type flow struct {
 	to        *node
 	condition string
+	line      int
 }
 
-// timer is the definition of a timer event. kind is timeDuration, timeDate or timeCycle.
-type timer struct {
-	kind, text string
-	line       int
-}
+var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess)$|^(callActivity|transaction)$`)
 
-// flowNodes are the BPMN elements that are nodes.
-var flowNodes = []string{
-	"task", "serviceTask", "sendTask", "receiveTask", "userTask", "manualTask", "scriptTask", "businessRuleTask", "callActivity",
-	"subProcess", "adHocSubProcess", "transaction",
-	"startEvent", "endEvent", "boundaryEvent", "intermediateCatchEvent", "intermediateThrowEvent",
-	"exclusiveGateway", "inclusiveGateway", "parallelGateway", "eventBasedGateway", "complexGateway",
+func isNode(e *bpmnxml.Element) bool {
+	return e.Name.Space == bpmnxml.BPMN && nodeNames.MatchString(e.Name.Local)
 }
 
 // builder makes processes of one file.
 type builder struct {
-	file   string
-	errors map[string]*bpmnxml.Element
-	byID   map[string]*node
-	flows  []*bpmnxml.Element
+	// declared are the errors and messages of the file by their ids.
+	declared map[string]*bpmnxml.Element
+	byID     map[string]*node
+	flows    []*bpmnxml.Element
 }
 
-// processes returns the executable processes of a file.
-func processes(file string, root *bpmnxml.Element) ([]*process, error) {
-	b := &builder{file: file, errors: map[string]*bpmnxml.Element{}}
-	for _, e := range root.BPMN("error") {
-		b.errors[e.Attr("id")] = e
+// processes returns the processes of a file.
+func processes(file string, root *bpmnxml.Element) (found []*process, err error) {
+	b := &builder{declared: map[string]*bpmnxml.Element{}}
+	for _, e := range append(root.BPMN("error"), root.BPMN("message")...) {
+		b.declared[e.Attr("id")] = e
 	}
-	var found []*process
 	for _, e := range root.BPMN("process") {
-		if e.Attr("isExecutable") == "false" {
-			continue
-		}
-		p := &process{id: e.Attr("id"), file: file}
+		p := &process{id: e.Attr("id"), file: file, line: e.Line, executable: e.Attr("isExecutable") == "true"}
 		b.byID, b.flows = map[string]*node{}, nil
 		b.scope(p, nil, e)
 		b.connect(p)
 		found = append(found, p)
 	}
-	if len(root.BPMN("process")) == 0 {
+	if found == nil {
 		return nil, errors.New("it has no process")
 	}
 	return found, nil
@@ -120,117 +100,104 @@ func processes(file string, root *bpmnxml.Element) ([]*process, error) {
 
 // scope adds the nodes of a process or sub-process.
 func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
+	b.flows = append(b.flows, e.BPMN("sequenceFlow")...)
 	for _, c := range e.Children {
-		switch {
-		case c.Is("sequenceFlow"):
-			b.flows = append(b.flows, c)
-		case c.Name.Space == bpmnxml.BPMN && slices.Contains(flowNodes, c.Name.Local):
-			n := b.node(p, parent, c)
-			p.nodes = append(p.nodes, n)
-			if parent != nil {
-				parent.children = append(parent.children, n)
-			}
-			if n.isScope() {
-				b.scope(p, n, c)
-			}
+		if !isNode(c) {
+			continue
+		}
+		n := b.node(p, parent, c)
+		p.nodes = append(p.nodes, n)
+		if parent != nil {
+			parent.children = append(parent.children, n)
+		}
+		if n.isScope() {
+			b.scope(p, n, c)
 		}
 	}
 }
 
 func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {
 	n := &node{
-		kind: e.Name.Local, id: e.Attr("id"), name: strings.Join(strings.Fields(e.Attr("name")), " "), line: e.Line,
-		element: e, process: p, parent: parent,
+		Element: e, kind: e.Name.Local, id: e.Attr("id"), name: strings.Join(strings.Fields(e.Attr("name")), " "),
+		process: p, parent: parent, interrupting: e.Attr("cancelActivity") != "false", variables: map[string]bool{},
 	}
 	b.byID[n.id] = n
-	n.interrupting = e.Attr("cancelActivity") != "false"
-	n.isEventBlock = n.kind == "subProcess" && e.Attr("triggeredByEvent") == "true"
 	n.extensions()
-	b.events(n)
-	n.variables = map[string]bool{}
+	n.messageOf(b.declared[e.Attr("messageRef")]) // a receive task
+	for _, d := range e.BPMN("errorEventDefinition") {
+		n.throwsError, n.catchesErrors = n.kind == "endEvent", n.kind != "endEvent"
+		if declared := b.declared[d.Attr("errorRef")]; declared != nil {
+			n.errorCode = declared.Attr("errorCode")
+		}
+	}
+	for _, d := range e.BPMN("messageEventDefinition") {
+		n.messageOf(b.declared[d.Attr("messageRef")])
+	}
+	for _, d := range e.BPMN("timerEventDefinition") {
+		for _, t := range d.Children {
+			n.timer = &entry{t.Name.Local, strings.TrimSpace(t.Text), t.Line}
+		}
+	}
 	n.gather(e)
 	return n
 }
 
 // extensions reads Zeebe's extensions of a node.
 func (n *node) extensions() {
-	e := n.element
-	for _, io := range e.Zeebe("ioMapping") {
+	add := func(to *[]entry, e *bpmnxml.Element, name, value string) {
+		variable, _, _ := strings.Cut(e.Attr(name), ".")
+		*to = append(*to, entry{strings.TrimSpace(variable), strings.TrimSpace(e.Attr(value)), e.Line})
+	}
+	for _, io := range n.Zeebe("ioMapping") {
 		for _, m := range io.Children {
-			one := mapping{m.Attr("source"), m.Attr("target"), m.Line}
-			switch m.Name.Local {
-			case "input":
-				n.inputs = append(n.inputs, one)
-			case "output":
-				n.outputs = append(n.outputs, one)
-			}
+			to := map[string]*[]entry{"input": &n.inputs, "output": &n.outputs}[m.Name.Local]
+			add(to, m, "target", "source")
 		}
 	}
-	for _, headers := range e.Zeebe("taskHeaders") {
+	for _, headers := range n.Zeebe("taskHeaders") {
 		for _, h := range headers.Children {
-			n.headers = append(n.headers, header{h.Attr("key"), h.Attr("value"), h.Line})
+			add(&n.headers, h, "key", "value")
 		}
 	}
-	for _, d := range e.Zeebe("taskDefinition") {
-		n.isJob, n.jobType, n.retries = true, d.Attr("type"), d.Attr("retries")
+	for _, d := range n.Zeebe("taskDefinition") {
+		n.isJob, n.jobType = true, d.Attr("type")
 	}
-	for _, c := range e.Zeebe("calledElement") {
-		n.calls, n.propagatesAll = c.Attr("processId"), c.Attr("propagateAllChildVariables") != "false"
+	for _, c := range n.Zeebe("calledElement") {
+		n.calls = c.Attr("processId")
 	}
-	for _, name := range []string{"script", "calledDecision"} {
-		for _, s := range e.Zeebe(name) {
-			if len(n.outputs) == 0 { // with mappings, only those reach the process
-				n.outputs = append(n.outputs, mapping{s.Attr("expression"), s.Attr("resultVariable"), s.Line})
-			}
-		}
-	}
-	n.isUserTaskOfZeebe = len(e.Zeebe("userTask")) > 0
-}
-
-// events reads the event definitions of a node.
-func (b *builder) events(n *node) {
-	for _, d := range n.element.Children {
-		kind, is := strings.CutSuffix(d.Name.Local, "EventDefinition")
-		if !is || d.Name.Space != bpmnxml.BPMN {
-			continue
-		}
-		switch kind {
-		case "error":
-			n.errorEvent(b.errors[d.Attr("errorRef")])
-		case "timer":
-			for _, t := range d.Children {
-				n.timer = &timer{t.Name.Local, strings.TrimSpace(t.Text), t.Line}
-			}
-		case "link":
-			n.isLink = true
+	for _, s := range append(n.Zeebe("script"), n.Zeebe("calledDecision")...) {
+		if len(n.outputs) == 0 { // with mappings, only those reach the process
+			add(&n.outputs, s, "resultVariable", "expression")
 		}
 	}
 }
 
-func (n *node) errorEvent(declared *bpmnxml.Element) {
-	if declared != nil {
-		n.errorCode = declared.Attr("errorCode")
+// messageOf sets the message that a node waits for.
+func (n *node) messageOf(declared *bpmnxml.Element) {
+	if declared == nil || n.isJob { // what throws a message is a job
+		return
 	}
-	n.throwsError = n.kind == "endEvent"
-	n.catchesErrors = !n.throwsError
+	n.message = declared.Attr("name")
+	for _, s := range declared.Zeebe("subscription") {
+		n.key = s.Attr("correlationKey")
+	}
 }
 
 // gather collects the variables that the expressions of a node read, without those of the nodes in it.
 func (n *node) gather(e *bpmnxml.Element) {
-	add := func(value string) {
+	values := []string{e.Text}
+	for _, a := range e.Attrs {
+		values = append(values, a.Value)
+	}
+	for _, value := range values {
 		if feel, is := expression(value); is {
 			for _, name := range names(feel) {
 				n.variables[name] = true
 			}
 		}
 	}
-	for _, a := range e.Attrs {
-		add(a.Value)
-	}
-	add(e.Text)
 	for _, c := range e.Children {
-		inner := c.Is("sequenceFlow") || c.Name.Space == bpmnxml.BPMN && slices.Contains(flowNodes, c.Name.Local)
-		if !inner && !c.Is("documentation") {
+		if !isNode(c) && !c.Is("sequenceFlow") && !c.Is("documentation") {
 			n.gather(c)
 		}
 	}
@@ -243,19 +210,15 @@ func (b *builder) connect(p *process) {
 		if from == nil || to == nil {
 			continue
 		}
-		condition := ""
+		one := flow{to: to}
 		for _, c := range f.BPMN("conditionExpression") {
-			condition = strings.TrimSpace(c.Text)
+			one.condition, one.line = strings.TrimSpace(c.Text), c.Line
+			from.gather(c)
 		}
-		from.flows = append(from.flows, flow{to, condition})
-		if feel, is := expression(condition); is {
-			for _, name := range names(feel) {
-				from.variables[name] = true
-			}
-		}
+		from.flows = append(from.flows, one)
 	}
 	for _, n := range p.nodes {
-		if host := b.byID[n.element.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
+		if host := b.byID[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
 			n.host, host.boundary = host, append(host.boundary, n)
 		}
 	}
@@ -271,30 +234,25 @@ func (n *node) isActivity() bool {
 	return strings.HasSuffix(strings.ToLower(n.kind), "task") || n.kind == "callActivity"
 }
 
-// output returns the mapping of a node's output to a variable.
-func (n *node) output(variable string) (m mapping, is bool) { return writes(n.outputs, variable) }
+// works reports whether it is an activity, or can have some in it.
+func (n *node) works() bool { return n.isActivity() || n.isScope() }
 
-// input returns the mapping of a node's input to a variable.
-func (n *node) input(variable string) (m mapping, is bool) { return writes(n.inputs, variable) }
+// output returns the mapping of a node's output to a variable, input that of its input.
+func (n *node) output(variable string) (m entry, is bool) { return named(n.outputs, variable) }
+func (n *node) input(variable string) (m entry, is bool)  { return named(n.inputs, variable) }
 
-// writes returns the mapping that writes a variable: to a.b it writes a.
-func writes(mappings []mapping, variable string) (m mapping, is bool) {
-	at := slices.IndexFunc(mappings, func(m mapping) bool {
-		target, _, _ := strings.Cut(m.target, ".")
-		return strings.TrimSpace(target) == variable
-	})
+// named returns the entry of a name.
+func named(entries []entry, name string) (e entry, is bool) {
+	at := slices.IndexFunc(entries, func(e entry) bool { return e.name == name })
 	if at < 0 {
-		return mapping{}, false
+		return entry{}, false
 	}
-	return mappings[at], true
+	return entries[at], true
 }
 
 // sets reports whether a node writes a value of its own to a variable, not the one that it has.
 func (n *node) sets(variable string) bool {
 	m, is := n.output(variable)
-	if !is {
-		return false
-	}
-	feel, _ := expression(m.source)
-	return strings.TrimSpace(feel) != variable
+	feel, _ := expression(m.value)
+	return is && strings.TrimSpace(feel) != variable
 }

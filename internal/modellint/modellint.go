@@ -26,6 +26,8 @@ type Options struct {
 	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none; nil means the two
 	// standard types.
 	JobTypes map[string]string
+	// Language is that of the findings.
+	Language text.Language
 }
 
 // standardTypes are the job types of a worker without settings.
@@ -40,7 +42,10 @@ func Lint(files []File, o Options) text.Findings {
 	if o.JobTypes == nil {
 		o.JobTypes = standardTypes
 	}
-	l := &linter{options: o, byID: map[string]*process{}, callers: map[string][]*node{}, tasks: map[*node]*analysis{}}
+	l := &linter{
+		options: o, byID: map[string]*process{}, called: map[string]bool{}, tasks: map[*node]*analysis{},
+		meant: map[*node]string{}, ends: map[*node]bool{}, said: map[string]bool{},
+	}
 	for _, m := range bpmn.Models() {
 		l.read(File(m), true)
 	}
@@ -50,6 +55,9 @@ func Lint(files []File, o Options) text.Findings {
 	l.resolve()
 	for _, p := range l.processes {
 		l.check(p)
+	}
+	for _, f := range files {
+		l.nothingChecked(f.Name)
 	}
 	order := map[string]int{}
 	for i, f := range files {
@@ -64,11 +72,16 @@ func Lint(files []File, o Options) text.Findings {
 type linter struct {
 	options   Options
 	processes []*process
-	// byID are the processes that are known, callers the call activities by the id of the process that they call.
-	byID    map[string]*process
-	callers map[string][]*node
+	// byID are the processes that are known, called those that another one calls.
+	byID   map[string]*process
+	called map[string]bool
 	// tasks are the analysis tasks.
-	tasks    map[*node]*analysis
+	tasks map[*node]*analysis
+	// meant are the job types and processes that misspelt ones stand for, by the node.
+	meant map[*node]string
+	// ends are the ends that have a finding, said the findings: what two ways lead to is found once.
+	ends     map[*node]bool
+	said     map[string]bool
 	findings text.Findings
 }
 
@@ -81,14 +94,17 @@ func (l *linter) read(f File, known bool) {
 	}
 	if err != nil {
 		if !known {
-			l.add(&node{process: &process{file: f.Name}}, "unreadable", err.Error())
+			l.add(nowhere(f.Name), "unreadable", err.Error())
 		}
 		return
 	}
+	sound := known || l.references(f.Name, root)
 	for _, p := range found {
 		p.known = known
-		l.byID[p.id] = p
-		if !known {
+		if p.executable {
+			l.byID[p.id] = p
+		}
+		if sound {
 			l.processes = append(l.processes, p)
 		}
 	}
@@ -96,49 +112,48 @@ func (l *linter) read(f File, known bool) {
 
 // resolve finds the analysis tasks and who calls whom.
 func (l *linter) resolve() {
-	all := slices.Clone(l.processes)
-	for _, p := range l.byID {
-		if p.known {
-			all = append(all, p)
-		}
-	}
-	for _, p := range all {
+	for _, p := range l.processes {
 		for _, n := range p.nodes {
+			l.correctType(n)
 			if a := l.analysisOf(n); a != nil {
 				l.tasks[n] = a
 			}
-			if n.calls != "" {
-				l.callers[n.calls] = append(l.callers[n.calls], n)
-			}
 		}
 	}
-	l.findEscapes(all)
+	for _, p := range l.processes {
+		for _, n := range p.nodes {
+			l.correctCall(n)
+			l.called[n.calls] = l.called[n.calls] || n.calls != p.id
+		}
+	}
 }
 
 // check checks a process.
 func (l *linter) check(p *process) {
+	switch {
+	case p.known || !l.concerned(p):
+		return
+	case !p.executable:
+		l.add(&node{Element: &bpmnxml.Element{Line: p.line}, process: p, id: p.id}, "not-executable")
+		return
+	}
 	behind := l.afterAnalysis(p)
 	for _, n := range p.nodes {
 		l.jobTypes(n)
 		l.headers(n)
-		l.retries(n)
 		l.outcomeValue(n)
 		l.countHidden(n)
 		l.errorsCaught(n)
 		l.timers(n, behind[n])
-	}
-	concerned := l.concerned(p)
-	l.loops(p, concerned)
-	if !concerned {
-		return
-	}
-	for _, n := range p.nodes {
+		l.conditions(n, behind[n] != nil)
+		l.messages(n)
+		l.claimIDKept(n)
 		l.errorVariables(n)
-		if n.kind == "userTask" && !n.isUserTaskOfZeebe {
+		if n.kind == "userTask" && len(n.Zeebe("userTask")) == 0 {
 			l.add(n, "user-task-kind")
 		}
 	}
 	l.submissionErrors(p)
-	l.staleDecisions(p)
 	l.outcomes(p)
+	l.ways(p, behind)
 }

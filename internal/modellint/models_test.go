@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/modellint"
-	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -33,29 +32,8 @@ func TestOurOwnModelsAreClean(t *testing.T) {
 		t.Fatalf("found %d models and %d examples", len(models), len(examples))
 	}
 	for _, path := range append(models, examples...) {
-		if filepath.Base(path) == "policy-by-insurer.bpmn" {
-			continue // needs settings, see TestTheModelOfPoliciesByInsurerIsCleanWithItsSettings
-		}
 		for _, f := range lintAlone(t, path) {
 			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Check, f.Subject, f.What)
 		}
-	}
-}
-
-func TestTheModelOfPoliciesByInsurerIsCleanWithItsSettings(t *testing.T) {
-	const model = "../../examples/policy-by-insurer.bpmn"
-	content, err := os.ReadFile("../../examples/policies-by-insurer.yaml")
-	check.Must(t, err)
-	policies, err := policy.Parse("policies-by-insurer.yaml", content)
-	check.Must(t, err)
-	settings := modellint.Options{
-		Policies: policies,
-		JobTypes: map[string]string{"analyze-retry": "tiss", "analyze-retry-unimed": "unimed", "analyze-retry-amil": "amil"},
-	}
-	if found := modellint.Lint([]modellint.File{file(t, model)}, settings); len(found) > 0 {
-		t.Errorf("with its settings: %+v", found)
-	}
-	if found := lintAlone(t, model); len(found) != 1 || found[0].Check != "policy-unknown" || found[0].Severity != text.Information {
-		t.Errorf("without them: %+v", found)
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -46,6 +49,17 @@ func usedTexts(t *testing.T) map[string]string {
 		return nil
 	}
 	check.Must(t, filepath.WalkDir("..", source))
+	var mistakes map[string]Finding // which the lint of models has as data
+	const file = "../modellint/mistakes.yaml"
+	content, err := os.ReadFile(file)
+	check.Must(t, err)
+	check.Must(t, yaml.Unmarshal(content, &mistakes))
+	for name, f := range mistakes {
+		for _, format := range []string{f.What, f.Effect, f.Advice} {
+			used[format] = file + ": " + name
+		}
+	}
+	delete(used, "")
 	return used
 }
 

@@ -58,14 +58,18 @@ func (f Findings) Count(s Severity) (n int) {
 	return n
 }
 
-// Text is all of them for a person, none where there are none.
-func (f Findings) Text(none string) string {
+// Text is all of them in English, none where there are none.
+func (f Findings) Text(none string) string { return f.In(In(English), none) }
+
+// In is all of them for a person, none where there are none. What they say is in the language that they were
+// made in.
+func (f Findings) In(p *Printer, none string) string {
 	if len(f) == 0 {
 		return none + "\n"
 	}
 	texts := make([]string, len(f))
 	for i := range f {
-		texts[i] = f[i].String()
+		texts[i] = f[i].in(p)
 	}
 	return strings.Join(texts, "\n")
 }
@@ -82,9 +86,12 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// String is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a
+// String is a finding in English.
+func (f Finding) String() string { return f.in(In(English)) }
+
+// in is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a
 // place in a file its sentences, below the place.
-func (f Finding) String() string {
+func (f Finding) in(p *Printer) string {
 	if f.File == "" {
 		const longest = len("authentication")
 		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Warning), f.Severity, longest, f.Check, f.OneLine())
@@ -99,7 +106,7 @@ func (f Finding) String() string {
 	if f.Line > 0 {
 		fmt.Fprintf(&b, ":%d", f.Line)
 	}
-	fmt.Fprintf(&b, ": %s %s\n", f.Severity, f.Check)
+	fmt.Fprintf(&b, ": %s %s\n", p.Name("severity", string(f.Severity)), f.Check)
 	switch {
 	case f.Name != "":
 		b.WriteString(Wrap(Line(fmt.Sprintf("%s (%s)", f.Name, f.Subject)), "  "))
@@ -108,13 +115,13 @@ func (f Finding) String() string {
 	}
 	b.WriteString(Wrap(Line(sentence(f.What)), indent))
 	if f.Effect != "" {
-		b.WriteString(Wrap("At run time: "+Line(sentence(f.Effect)), indent))
+		b.WriteString(Wrap(p.Sprintf("At run time: %s", Line(sentence(f.Effect))), indent))
 	}
 	switch {
 	case f.Advice != "":
-		b.WriteString(Wrap("What to do: "+Line(sentence(f.Advice)), indent))
+		b.WriteString(Wrap(p.Sprintf("What to do: %s", Line(sentence(f.Advice))), indent))
 	case f.Fix != "":
-		b.WriteString(indent + "What to do:\n")
+		b.WriteString(indent + p.Sprintf("What to do:") + "\n")
 	}
 	for line := range strings.Lines(f.Fix) {
 		b.WriteString(strings.TrimRight(indent+"  "+Harmless(line), " \n") + "\n")

@@ -137,7 +137,7 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	got := handlerOn(m).Handle(t.Context(), []job.Job{newJob(
 		`{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)})[0]
 	check.Same(t, "", m.only(t).ClaimID, "the claim in the trail")
-	const want = `invalid input: ` +
+	const want = `INVALID_ERROR_MESSAGE: invalid input: ` +
 		`claimId is the text "[word] [long number]" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
 		`submissionError is a list but must be the text of the submission error, not blank; ` +
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +

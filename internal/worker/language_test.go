@@ -40,7 +40,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	m := newMemory()
 	core, logs := observer.New(zap.WarnLevel)
 	a := answerOf(t, speaking(text.Portuguese, m, zap.New(core)), variables)
-	const want = `entrada inválida: ` +
+	const want = `INVALID_ERROR_MESSAGE: entrada inválida: ` +
 		`claimId: recebido o texto "[palavra]", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
 		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
 		`retryCount: recebido 2.5, esperado um número inteiro, 0 ou mais (ausente vale 0). ` +
@@ -52,7 +52,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 
 	core, logs = observer.New(zap.WarnLevel)
 	m = newMemory()
-	outcomes := worker.NewOutcomeHandler(speaking(text.Portuguese, m, zap.New(core)))
+	outcomes := worker.NewOutcomeHandler(speaking(text.Portuguese, m, zap.New(core)), nil)
 	a = outcomes.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
 	check.Same(t, job.KindFail, a.Kind, "answer")
 	check.Same(t, a.Message, m.only(t).Message, "record")

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -17,10 +18,16 @@ import (
 // OutcomeHandler answers `record-retry-outcome` jobs: it records how a round of submissions ended, with how
 // many attempts and since when, which it knows from the decisions of the round. A re-drive and an answer that
 // was no decision are recorded likewise, but end no round.
-type OutcomeHandler struct{ opt Options }
+type OutcomeHandler struct {
+	opt    Options
+	byType map[string]string
+}
 
-// NewOutcomeHandler returns a handler, which needs neither JobType nor policies.
-func NewOutcomeHandler(o Options) *OutcomeHandler { return &OutcomeHandler{o} }
+// NewOutcomeHandler returns a handler, which needs neither JobType nor Policy, but the policies' names by the
+// job types that the worker decides.
+func NewOutcomeHandler(o Options, byType map[string]string) *OutcomeHandler {
+	return &OutcomeHandler{o, byType}
+}
 
 // Handle records the outcomes of the batch and completes the jobs without variables.
 func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
@@ -55,11 +62,16 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
 	detail.DecisionProblem = o.DecisionProblem
 	// The state of the claim has the attempts and retries of the round, since when it failed, and the policy
-	// that decided last.
+	// that decided last. Of a claim that never failed the task names it; a name that is not known is the
+	// model's mistake, and no reason to hold a claim up that the insurer has.
+	ofTask := cmp.Or(h.byType[o.Policy], o.Policy)
+	if _, known := h.opt.Policies().Get(ofTask); !known {
+		ofTask = ""
+	}
 	entry.Make = func(state audit.State) audit.Record {
 		record, detail := record, detail
-		record.RetryCount, record.Policy = state.Retries, state.Policy
-		detail.Attempts, detail.Policy = state.Failures, state.Policy
+		record.RetryCount, record.Policy = state.Retries, cmp.Or(state.Policy, ofTask)
+		detail.Attempts, detail.Policy = state.Failures, record.Policy
 		if record.Kind == audit.KindSubmitted {
 			detail.Attempts++ // the one that was accepted
 		}

@@ -11,10 +11,11 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {
-	return worker.NewOutcomeHandler(optionsOn(m, c, atNow, zap.NewNop()))
+	return worker.NewOutcomeHandler(optionsOn(m, c, atNow, zap.NewNop()), map[string]string{contract.JobType: "tiss"})
 }
 
 const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
@@ -51,5 +52,31 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		check.Same(t, tt.round.Policy, facts.Policy, "%s: policy of the round", tt.outcome)
 		check.Same(t, tt.said, strings.Join([]string{facts.Justification, facts.DecidedBy, facts.RedriveID, facts.RedriveWait, facts.DecisionProblem}, " "), "%s: what was said", tt.outcome)
 		check.Same(t, []audit.Kind{tt.kind}, c.outcomes, "%s: counted", tt.outcome)
+	}
+}
+
+// The KPIs are by policy, and most claims never fail: without a name they would count for none.
+func TestAClaimAcceptedAtOnceCountsForThePolicyOfItsTask(t *testing.T) {
+	failed := audit.State{Failures: 2, Retries: 2, Policy: "smtp"}
+	for _, tt := range []struct {
+		headers string
+		round   audit.State
+		want    string
+	}{
+		{`{"retryPolicy":"fast"}`, audit.State{}, "fast"},
+		{`{"retryPolicy":"analyze-retry"}`, audit.State{}, "tiss"},
+		{`{"retryPolicy":"fast"}`, failed, "smtp"},
+		{`{"retryPolicy":"fest"}`, audit.State{}, ""},
+		{`{"retryPolicy":7}`, audit.State{}, ""},
+		{``, audit.State{}, ""},
+	} {
+		m := newMemory()
+		m.states = map[string]audit.State{"CLM-001-1": tt.round}
+		accepted := newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)
+		accepted.Headers = tt.headers
+		a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{accepted})[0]
+		check.Same(t, job.KindComplete, a.Kind, "%s: answer", tt.headers)
+		check.Same(t, tt.want, m.only(t).Policy, "%s: policy of the record", tt.headers)
+		check.Same(t, tt.want, m.facts(t).Policy, "%s: policy of the event", tt.headers)
 	}
 }

@@ -204,7 +204,7 @@ func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 	o.Recorder = waits{}
 	for variables, handler := range map[string]job.Handler{
 		timeout: worker.NewHandler(o),
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.NewOutcomeHandler(o),
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.NewOutcomeHandler(o, nil),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const lock = 500 * time.Millisecond

@@ -242,7 +242,7 @@ func (p pause) isOver() bool {
 	return len(p.claim.events("TIMER", "TRIGGERED", func(e event) bool { return e.Key == p.Key })) > 0
 }
 
-// bands are the minutes that retry 1, 2, ... may wait (RN-BIL-005 section 3).
+// bands are the minutes that retry 1, 2, ... may wait (RN-BIL-005 section 4.1).
 var bands = [][2]int{{5, 6}, {8, 12}, {16, 24}, {32, 48}, {64, 96}}
 
 // isExhaustedBy lets every submission fail with the same text until no retry is left, and looks at each wait.

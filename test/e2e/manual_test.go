@@ -39,9 +39,8 @@ var noDecisions = []struct {
 	problem string
 }{
 	{nil, "Nenhuma decisão foi escolhida."},
-	{vars{"manualDecision": "Reenviar", "justification": "x"}, "A decisão “Reenviar” não existe."},
-	{vars{"manualDecision": strings.Repeat("reenviar ", 100), "justification": "x"}, "A decisão “" + strings.Repeat("reenviar ", 7)[:60] + "…” não existe."},
-	{vars{"manualDecision": []string{"RESUBMIT"}, "justification": "x"}, "A decisão não é um texto"},
+	{vars{"manualDecision": "Reenviar", "justification": "x"}, "Essa decisão não existe."},
+	{vars{"manualDecision": []string{"RESUBMIT"}, "justification": "x"}, "Essa decisão não existe."},
 	{vars{"manualDecision": "CORRECT", "justification": "  "}, "Falta a justificativa."},
 	{vars{"manualDecision": "RESUBMIT", "justification": 7}, "Falta a justificativa."},
 }
@@ -78,11 +77,11 @@ func TestAPersonsAnswerThatIsNoDecisionIsInTheTrail(t *testing.T) {
 	}
 	decision, _ := task.variables["retryDecision"].(map[string]any)
 	check.Same(t, any("IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE"), decision["matchedMeaning"], "the term of the glosa")
-	task.complete(vars{"manualDecision": "Reenviar Fulano Xyzzy", "decidedBy": "ana.lima", "correctedData": "x"})
+	task.complete(vars{"manualDecision": "Reenviar", "decidedBy": "ana.lima", "correctedData": "x"})
 	task = claim.asks("Task_CorrectData").holds(vars{"correctedData": nil})
 	o.lists(id, "stopped", "registration")
 	code, history := o.says("history", id)
-	for _, want := range []string{"no decision, by ana.lima", "A decisão “Reenviar [words]” não existe.", ": stopped: registration"} {
+	for _, want := range []string{"no decision, by ana.lima", "Essa decisão não existe.", ": stopped: registration"} {
 		if code != 0 || !strings.Contains(strings.Join(strings.Fields(history), " "), want) {
 			t.Errorf("exit code %d, the history lacks %q:\n%s", code, want, history)
 		}
@@ -93,6 +92,23 @@ func TestAPersonsAnswerThatIsNoDecisionIsInTheTrail(t *testing.T) {
 	claim.asks("Task_CorrectData").holds(vars{"decisionProblem": nil}).complete(discarded)
 	claim.endsAt("EndEvent_AbandonedByRegistration")
 	claim.recorded("DECISION_REFUSED", "RESUBMITTED", "ABANDONED")
+}
+
+// A team that nobody notifies gets its task all the same.
+func TestAPersonsTaskComesWithoutTheNotice(t *testing.T) {
+	o := atTheOffice(t)
+	refused := o.submits("CLM-E2E-11-5")
+	refused.submissionFails("AUTHORIZATION_DENIED")
+	refused.waitsAt("BoundaryEvent_RegistrationNotNotified").passes()
+	refused.asks("Task_CorrectData").complete(discarded)
+	refused.endsAt("EndEvent_AbandonedByRegistration")
+
+	exhausted := o.submits("CLM-E2E-11-6")
+	exhausted.isExhaustedBy("TIMEOUT")
+	exhausted.waitsAt("BoundaryEvent_BillingNotNotified").passes()
+	exhausted.asks("Task_ReviewClaim").complete(discarded)
+	exhausted.endsAt("EndEvent_AbandonedByBilling")
+	exhausted.recorded("ABANDONED")
 }
 
 // A missing worker does not keep the person's task away for long.

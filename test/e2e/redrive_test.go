@@ -124,7 +124,7 @@ func TestResubmissionThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
 	claim.notifies("registration")
 	o.worker.stops()
 	claim.asks("Task_CorrectData").complete(sentAgain)
-	bound := claim.next("the bound of the record", "TIMER", "CREATED", anyEvent)
+	bound := claim.waitsAt("BoundaryEvent_RegistrationResubmitUnrecorded")
 	o.advance(bound.due().Add(-time.Minute).Sub(o.clock()))
 	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
 		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)

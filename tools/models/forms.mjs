@@ -31,7 +31,7 @@ const refused = {
   retryDecision: {
     policy: 'tiss', ruleId: 'tiss.glosa', matchedCode: '1011', matchedMeaning: 'IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE', reason: 'PERMANENT',
   },
-  decisionProblem: 'A decisão “Reenviar” não existe. Escolha reenviar (RESUBMIT), corrigir (CORRECT) ou abandonar (ABANDON) e informe a justificativa.',
+  decisionProblem: 'Essa decisão não existe. Escolha reenviar (RESUBMIT), corrigir (CORRECT) ou abandonar (ABANDON) e informe a justificativa.',
 };
 
 const why = 'A operadora confirmou por telefone que o portal voltou.';
@@ -108,7 +108,7 @@ async function check(page, forms) {
     await open(page, schema, refused);
     const shown = await text(page);
     for (const part of ['CLM-2026-004215', 'glosa 1011: IDENTIFICAÇÃO DO BENEFICIÁRIO NÃO CONSISTENTE', 'nenhuma retentativa', 'O erro é permanente',
-      '23/11/2026 às 16:40 (horário de Brasília)', 'A resposta anterior não foi aceita', '“Reenviar” não existe']) {
+      '23/11/2026 às 16:40 (horário de Brasília)', 'A resposta anterior não foi aceita', 'Essa decisão não existe']) {
       assert.ok(shown.includes(part), `${name} does not show ${part}:\n${shown}`);
     }
     assert.equal(await page.inputValue('textarea[id*="originalError" i]'), refused.originalError, `${name}: the error as received`);

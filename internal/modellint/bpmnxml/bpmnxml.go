@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // maxFile is the largest size of a file. The gateway takes 4 MiB in one message, so no larger model can be deployed.
@@ -20,10 +19,8 @@ const (
 	Zeebe = "http://camunda.org/schema/zeebe/1.0"
 )
 
-const (
-	spaceSeven  = "http://camunda.org/schema/1.0/bpmn"
-	platformKey = "executionPlatform"
-)
+// spaceSeven is the namespace of Camunda 7, whose extensions Zeebe does not read.
+const spaceSeven = "http://camunda.org/schema/1.0/bpmn"
 
 // Element is one XML element of the namespaces BPMN and Zeebe.
 type Element struct {
@@ -77,16 +74,21 @@ func (e *Element) Zeebe(name string) (found []*Element) {
 	return found
 }
 
+// Walk visits an element and all in it, in the order of the file.
+func (e *Element) Walk(visit func(*Element)) {
+	visit(e)
+	for _, c := range e.Children {
+		c.Walk(visit)
+	}
+}
+
 // Read parses a model and returns its element definitions. Entities are not expanded, nothing is fetched.
 func Read(content []byte) (*Element, error) {
 	if len(content) > maxFile {
 		return nil, fmt.Errorf("it is larger than %d MiB, more than a broker takes", maxFile>>20)
 	}
-	decoder, foreign := xml.NewDecoder(bytes.NewReader(content)), ""
-	decoder.CharsetReader = func(encoding string, _ io.Reader) (io.Reader, error) {
-		foreign = encoding
-		return nil, errors.New("not UTF-8")
-	}
+	decoder := xml.NewDecoder(bytes.NewReader(content))
+	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("only UTF-8 is read") }
 	var root *Element
 	var open []*Element // nil for one of a foreign namespace, and for those in it
 	for {
@@ -95,8 +97,6 @@ func Read(content []byte) (*Element, error) {
 		switch {
 		case errors.Is(err, io.EOF):
 			return checked(root, content)
-		case foreign != "":
-			return nil, fmt.Errorf("its encoding is %s: only UTF-8 is read", foreign)
 		case err != nil:
 			return nil, fmt.Errorf("it is no XML: %w", err)
 		}
@@ -130,23 +130,8 @@ func checked(root *Element, content []byte) (*Element, error) {
 		return nil, errors.New("it is empty, or no XML")
 	case !root.Is("definitions"):
 		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0", root.Name.Local)
-	case root.seven(content):
+	case bytes.Contains(content, []byte(spaceSeven)) && !bytes.Contains(content, []byte(Zeebe)):
 		return nil, errors.New("it is a model for Camunda 7: open it in Camunda Modeler and convert it to Camunda 8")
 	}
 	return root, nil
-}
-
-// seven reports whether the model is one of Camunda 7, whose extensions Zeebe does not read.
-func (e *Element) seven(content []byte) bool {
-	for _, a := range e.Attrs {
-		if a.Name.Local == platformKey && a.Value != "" {
-			return strings.EqualFold(a.Value, "Camunda Platform")
-		}
-	}
-	for _, a := range e.Attrs {
-		if a.Value == spaceSeven {
-			return !bytes.Contains(content, []byte(Zeebe))
-		}
-	}
-	return false
 }

@@ -22,8 +22,8 @@ const (
 	LastSubmissionTime = "lastSubmissionTime"
 	RetryUntil         = "retryUntil"
 	RetryAfter         = "retryAfter"
-	// MaxAttempts, RetryDelay and MaxRetryDelay change numbers of a policy that allows it (seed document
-	// 002).
+	// MaxAttempts, RetryDelay and MaxRetryDelay change numbers of a policy that allows it (the queue's
+	// document).
 	MaxAttempts   = "max_attempts"
 	RetryDelay    = "retry_delay"
 	MaxRetryDelay = "max_retry_delay"
@@ -42,7 +42,7 @@ const (
 )
 
 // OriginalError is the variable of an answer that repeats the error text of the job. It is never stored: it
-// may hold personal data (RN-BIL-005 section V, LGPD).
+// may hold personal data (RN-BIL-005 section 10.1, LGPD).
 const OriginalError = "originalError"
 
 // The task headers with which a service task picks its policy and changes numbers of it.

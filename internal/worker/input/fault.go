@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // Fault is one thing that is wrong with a job.
@@ -25,9 +26,10 @@ type Faults []Fault
 // incident. It never repeats personal data.
 func (faults Faults) Text() text.Message {
 	var all text.Message
-	ofHeader := false
+	ofHeader, ofError := false, false
 	for i, f := range faults {
 		fault := text.Messagef("%s is %s but must be %s", f.Name, f.Value, f.Rule)
+		ofError = ofError || f.Name == contract.SubmissionError
 		if f.Header {
 			ofHeader, fault = true, text.Messagef("task header %s", fault)
 		}
@@ -36,12 +38,16 @@ func (faults Faults) Text() text.Message {
 		}
 		all = fault
 	}
+	said := text.Messagef("invalid input: %s. Correct the process variables, then resolve the incident", all)
 	if ofHeader {
-		return text.Messagef("invalid input: %s. Correct the process variables and the worker's policies "+
+		said = text.Messagef("invalid input: %s. Correct the process variables and the worker's policies "+
 			"(a task header itself is the model's: "+
 			"deploy a corrected model and migrate the instance to it), then resolve the incident", all)
 	}
-	return text.Messagef("invalid input: %s. Correct the process variables, then resolve the incident", all)
+	if ofError { // RN-BIL-005 section 8.1
+		return text.Messagef("INVALID_ERROR_MESSAGE: %s", said)
+	}
+	return said
 }
 
 // The rules of the inputs, in the words of an incident message.

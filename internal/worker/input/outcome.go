@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/broker/job"
@@ -20,6 +21,9 @@ import (
 type Outcome struct {
 	Kind    audit.Kind
 	ClaimID string
+	// Policy is what the task's header names: the policy that decides the failures of such claims, or the job
+	// type that has it. It is empty without one.
+	Policy string
 	// Justification is what a person said, redacted, and DecidedBy who, as given: a user of the hospital whom
 	// audit must be able to name, not a patient. RedriveID is the command by which.
 	Justification, DecidedBy, RedriveID string
@@ -53,6 +57,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	}
 	o := Outcome{
 		Identity: r.identity(contract.OutcomeVariables()),
+		Policy:   gjson.Get(j.Headers, contract.HeaderPolicy).Str,
 		ClaimID:  required(r, contract.ClaimID, ruleAnyID, isID(anyID)),
 		Kind: required(r, contract.Outcome, ruleOutcome, func(s string) (audit.Kind, bool) {
 			kind, known := outcomeKinds[s]

@@ -53,7 +53,7 @@ func chosen(headers, variables *reader, known *policy.Set, fallback string) *ret
 	// A setting of a policy bears the name of its header. Variables go before headers.
 	from := map[string]string{}
 	if p.JobOverrides {
-		// Attempts count the first try as well (seed document 002), retries do not.
+		// Attempts count the first try as well (the queue's document), retries do not.
 		if n, is := variables.whole(contract.MaxAttempts, ruleMaxAttempts, 1, retry.RetriesCeiling+1); is {
 			retries := int(n) - 1
 			o.MaxRetries = &retries

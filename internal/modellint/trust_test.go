@@ -1,0 +1,88 @@
+package modellint_test
+
+import (
+	"strings"
+	"testing"
+
+	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/testing/check"
+)
+
+// A slip is what somebody types or draws instead of what stands in a good model.
+type slip struct{ instead, of string }
+
+const (
+	sub06        = "../../../../bpmn/sub-06"
+	condition    = `=shouldRetry = true</conditionExpression>`
+	timerMapping = `<zeebe:output source="=null" target="submissionError" />`
+	toTheTimer   = `sourceRef="Task_AnalyzeRetry" targetRef="Event_WaitBackoff"`
+	fromTheTimer = `sourceRef="Event_WaitBackoff" targetRef="Gateway_JoinSubmission"`
+	outcome      = `<zeebe:input source="=&#34;ABANDONED&#34;" target="outcome" />`
+	toSubmit     = `type="submit-claim"`
+	header       = `<zeebe:taskHeaders><zeebe:header key="retryPolicy" value="tiss" /></zeebe:taskHeaders>`
+)
+
+var misspeltHeader = strings.ReplaceAll(header, "tiss", "tis")
+
+func typed(jobType string) string {
+	return `<zeebe:taskDefinition type="` + jobType + `" retries="3" />`
+}
+
+func TestOneMistakeIsOneFinding(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		slip
+		want string
+	}{
+		{"pool", slip{`=shouldretry = true</conditionExpression>`, condition}, "error variable-misspelt Gateway_ShouldRetry"},
+		{"pool", slip{`=shouldRetry = "true"</conditionExpression>`, condition}, "error condition-form Gateway_ShouldRetry"},
+		{"pool", slip{`shouldRetry = true</conditionExpression>`, condition}, "error condition-form Gateway_ShouldRetry"},
+		{"pool", slip{`=shouldRetry = approved</conditionExpression>`, condition}, "warning condition-form Gateway_ShouldRetry"},
+		{sub06, slip{`name="redrive_claim"`, `name="redrive-claim"`}, "error message-unknown BoundaryEvent_BillingRedriven"},
+		{"short-waits", slip{`name="redrive_claim"`, `name="redrive-claim"`}, "error message-unknown Event_RedriveClaim"},
+		{"short-waits", slip{`correlationKey="=conta"`, `correlationKey="=claimId"`}, "error message-unknown Event_RedriveClaim"},
+		{"short-waits", slip{`correlationKey="claimId"`, `correlationKey="=claimId"`}, "error message-unknown Event_RedriveClaim"},
+		{"call-activity", slip{`"SubmissionRetryProces"`, `"SubmissionRetryProcess"`}, "error process-unknown Activity_0k3xq1p"},
+		{"loop", slip{`errorRef="Error_Permanent"`, `errorRef="Error_PermanentError"`}, "error reference-broken ErrorEventDefinition_PermanentError"},
+		{"loop", slip{`sourceRef="Task_AnalyzeRetry" targetRef="Gateway_JoinSubmission"`, toTheTimer}, "error wait-missing Task_AnalyzeRetry"},
+		{"loop", slip{`sourceRef="Event_WaitBackoff" targetRef="Task_AnalyzeRetry"`, fromTheTimer}, "error wait-leads-astray Event_WaitBackoff"},
+		{"loop", slip{`sourceRef="StartEvent_ClaimToSubmit" targetRef="Gateway_JoinSubmission"`, fromTheTimer}, "error wait-leads-astray Event_WaitBackoff"},
+		{"loop", slip{timerMapping + `<zeebe:output source="=0" target="retryCount" />`, timerMapping}, "error count-hidden Event_WaitBackoff"},
+		{"loop", slip{`<zeebe:output source="=0" target="retryCount" /><zeebe:output source="=retryAfter"`, `<zeebe:output source="=retryAfter"`}, "error count-hidden BoundaryEvent_SubmissionFailed"},
+		{"loop", slip{timerMapping + `<zeebe:output source="=null" target="claimId" />`, timerMapping}, "error claim-id-lost Event_WaitBackoff"},
+		{"loop", slip{`<zeebe:input source="=&#34;SUBMITTED&#34;" target="outcome" />`, outcome}, "warning outcome-not-recorded Task_RecordAbandoned"},
+		{"loop", slip{misspeltHeader + `<zeebe:ioMapping>` + outcome, "<zeebe:ioMapping>\n          " + outcome}, "warning policy-unknown Task_RecordAbandoned"},
+		{"loop", slip{``, outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
+		{"loop", slip{`id="Event_WaitBackoff">`, `id="TimerEventDefinition_Backoff">`}, "error reference-broken Event_WaitBackoff"},
+		{"loop", slip{`sourceRef="Task_RecordAbandoned" targetRef="EndEvent_None"`, `sourceRef="Task_RecordAbandoned" targetRef="EndEvent_ClaimAbandoned"`}, "error reference-broken Flow_AbandonRecorded"},
+		{"loop", slip{`isExecutable="false"`, `isExecutable="true"`}, "warning not-executable loop"},
+		{"loop", slip{typed("analyse-retry") + header, typed("analyze-retry")}, "error job-type-misspelt Task_AnalyzeRetry"},
+		{"loop", slip{typed("record-outcome") + `<zeebe:ioMapping>` + outcome, typed("record-retry-outcome") + "\n        <zeebe:ioMapping>\n          " + outcome}, "error job-type-misspelt Task_RecordAbandoned"},
+	} {
+		f := changed(t, c.model, c.of, c.instead)
+		check.Same(t, []string{c.want}, found(modellint.Options{}, f), "%s in %s", c.instead, c.model)
+	}
+}
+
+func TestWhatIsRightInAnotherFormIsNoFinding(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		slip
+	}{
+		{"pool", slip{`=shouldRetry</conditionExpression>`, condition}},
+		{"pool", slip{`=not(shouldRetry) and amount &gt; 5</conditionExpression>`, condition}},
+		{"pool", slip{`=shouldRetry = true and retryCount &lt; maxRetries</conditionExpression>`, condition}},
+		{"pool", slip{`=retryDecision.advice = "CHECK_STATUS" or shouldRetry</conditionExpression>`, condition}},
+		{"pool", slip{`=shouldRetry and retryCounts &gt; 5</conditionExpression>`, condition}},
+		{"loop", slip{`type="record-payment-outcome"`, toSubmit}},
+		{"loop", slip{`type="analyze-claim-retry"`, toSubmit}},
+		{"loop", slip{`type="retry-submission"`, toSubmit}},
+		{"person", slip{`=retryReasons = "ABANDON"</bpmn:conditionExpression>`, `=manualDecision = "ABANDON"</bpmn:conditionExpression>`}},
+		{"short-waits", slip{`correlationKey="=string(claimId)"`, `correlationKey="=claimId"`}},
+		{"loop", slip{timerMapping + `<zeebe:output source="=retryCount" target="retryCount" />`, timerMapping}},
+		{"call-activity", slip{`"SubmissionRetryProcess"`, `"SubmissionRetryProcess"`}},
+	} {
+		f := changed(t, c.model, c.of, c.instead)
+		check.Same(t, nil, found(modellint.Options{}, f), "%s in %s", strings.TrimSpace(c.instead), c.model)
+	}
+}
