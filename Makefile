@@ -16,10 +16,10 @@ LDFLAGS      := -X hospital.example/analyze-retry/internal/cli.version=$(VERSION
 ##@ See it work
 
 .PHONY: demo up
-demo: build ## The sample claims on the engine with the worker, hours in seconds (MODEL=my.bpmn, with its forms: your own)
-	@bin/sandbox demo $(addprefix --model=,$(MODEL)) $(addprefix --claims=,$(CLAIMS))
+demo: build ## The sample claims on the engine with the worker, hours in seconds
+	@bin/sandbox demo
 
-up: build ## The engine with the worker, to play with, until Ctrl-C
+up: build ## The engine with the worker and an insurer, to play with, until Ctrl-C
 	@bin/sandbox up
 
 ##@ Build

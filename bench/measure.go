@@ -86,7 +86,7 @@ func (b *bench) run(ctx context.Context, w contender, gateway *enginetest.Gatewa
 	}
 	err = await(ctx, gateway, child, done)
 	s.memory = peak(child.PID())
-	_, stopped := child.Stop(context.WithoutCancel(ctx), 10*time.Second)
+	stopped := child.Stop(10 * time.Second)
 	state := cmd.ProcessState
 	if err = errors.Join(err, stopped); err != nil || !state.Success() {
 		return s, fmt.Errorf("%v %w: %s", state, err, stderr.String()[max(0, stderr.Len()-2000):])

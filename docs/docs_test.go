@@ -99,7 +99,7 @@ func TestEveryPackageIsInTheTable(t *testing.T) {
 	}
 }
 
-// A name may be the beginning of several: `go test -run TestSeed003` is how they are run.
+// A name may be the beginning of several: `go test -run TestMail` is how they are run.
 func TestEveryTestThatAPageNamesExists(t *testing.T) {
 	t.Parallel()
 	var sources strings.Builder

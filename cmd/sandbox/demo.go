@@ -1,136 +1,251 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"github.com/spf13/cobra"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/cluster"
-	"hospital.example/analyze-retry/internal/testing/process"
+	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// demoOptions are the flags of `demo`.
-type demoOptions struct {
-	dir, claims string
-	models      []string
+//go:embed claims.yaml
+var claimsFile []byte
+
+// claim is a claim that is played: where it is, and what has become of it.
+type claim struct {
+	// Of the file. The steps are what the insurer answers and people do, in their order.
+	Claim, Shows string
+	Steps        []string
+
+	answer  string // the insurer's last one
+	outcome string // the last one of which the worker was told
+	rows    strings.Builder
 }
 
-func newDemo(dir *string) *cobra.Command {
-	var o demoOptions
-	command := &cobra.Command{
-		Use:   "demo",
-		Short: "Play sample claims on an engine of this project with the worker",
-		Long: `Starts an engine of this project and the worker, brings each claim of a file to its
-end, and shows what happened to it. The insurer and the people are played by the
-demo, from the file; the engine's clock is moved through the waits. At the end both
-are stopped. What the worker decided stays in a store until the next demo, to be
-asked.
-
-With --model the claims are played on models of your own, which may call the
-bundled ones: a task with a boundary event for errors gets the claim's next answer,
-any other job that is not the worker's is completed, a user task gets the next
-decision. Ends are not compared.
-
-Exit codes: 0 all claims went as the file says, 1 one did not or the demo broke
-off, 2 wrong arguments or a faulty file, 130 interrupted.`,
-		Example: "  sandbox demo\n  sandbox demo --model my.bpmn,my-task.form --claims my-claims.yaml",
-		Args:    cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			o.dir = filepath.Join(*dir, "demo")
-			return o.play(command.Context(), command.OutOrStdout(), command.ErrOrStderr())
-		},
+// next is what the insurer or a person does next, "" where the file has no more.
+func (c *claim) next() (step string) {
+	if len(c.Steps) > 0 {
+		step, c.Steps = c.Steps[0], c.Steps[1:]
 	}
-	flags := command.Flags()
-	flags.StringVar(&o.claims, "claims", "examples/claims.yaml", "the file with the claims")
-	flags.StringSliceVar(&o.models, "model", nil, "your own models and forms, instead of the bundled ones")
-	return command
+	return step
 }
 
-// play plays the claims and prints the result to out; how far it is goes to progress.
-func (o demoOptions) play(ctx context.Context, out, progress io.Writer) error {
-	script, claimsErr := readClaims(o.claims)
-	types, typesErr := analyses()
-	played, modelsErr := readModels(o.models, types)
-	if err := errors.Join(claimsErr, typesErr, modelsErr); err != nil {
+// play is one performance: it starts a process instance for each claim, takes the parts of the insurer and of the
+// people, and moves the engine's clock through the waits.
+//
+// It is one loop: do what the engine's new records ask for, and where only timers are open, jump to the next.
+type play struct {
+	*box
+	*insurer
+	claims            []*claim
+	instances         map[int64]*claim    // by process instance, also by that of the processes that they called
+	open              map[int64]time.Time // when a timer is due; the zero time for a job, a user task, an incident
+	read, submissions int                 // records that were read; submissions so far
+	began, now        time.Time           // when the first record was written, and the last
+}
+
+// demo plays the claims in a new box and prints what happened to each. The worker's store stays, to be asked.
+func demo(ctx context.Context, b *box, out io.Writer) error {
+	p := &play{box: b, instances: map[int64]*claim{}, open: map[int64]time.Time{}}
+	if err := errors.Join(yaml.Unmarshal(claimsFile, &p.claims), os.RemoveAll(b.dir)); err != nil {
 		return err
 	}
 	started := time.Now()
-	w, p, err := o.perform(ctx, script, played, progress)
-	if err != nil {
-		return err
-	}
-	people, err := config.ForPeople()
-	if err != nil {
-		return err
-	}
-	today := time.Now().In(people.TZ.Location).Format(time.DateOnly) // days of the report begin in that zone
-	summary := p.summary(o.claims, time.Since(started))
-	longest := slices.MaxFunc(p.claims, func(a, b *claim) int { return len(a.tries) - len(b.tries) })
-	fmt.Fprintf(out, "\n%s\n%s\nAsk the store that the worker has left behind:\n\n%s\n%s\n%s\n", p.table(), summary,
-		w.ask("history "+longest.Claim), w.ask("claims"), w.ask("report --from "+today))
-	for _, c := range p.claims {
-		if len(p.faults(c)) > 0 {
-			return fmt.Errorf("the claim %s did not go as %s says", c.Claim, o.claims)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a second is usual
+	defer cancel()
+	return b.run(ctx, func(ctx context.Context) error {
+		p.insurer = newInsurer(b.engine, io.Discard)
+		if err := p.play(ctx); err != nil {
+			return fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, b.worker.Log)
 		}
+		p.show(out, time.Since(started))
+		return nil
+	})
+}
+
+// play plays all claims to their ends.
+func (p *play) play(ctx context.Context) error {
+	for _, c := range p.claims {
+		instance, err := p.start(ctx, c.Claim, nil)
+		if err != nil {
+			return err
+		}
+		p.instances[instance] = c
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := p.look(ctx)
+		if err != nil || len(p.open) == 0 {
+			return err
+		}
+		if err := p.jump(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// record is what is read of the value of an engine's record.
+type record struct {
+	ProcessInstanceKey, ParentProcessInstanceKey, JobKey int64
+	Type, ErrorCode, ErrorMessage, Name, Value           string
+	CandidateGroupsList                                  []string
+	DueDate                                              any // a number of a timer, a text of a user task
+	Variables                                            json.RawMessage
+}
+
+// look reads what is new, and does what it asks for.
+func (p *play) look(ctx context.Context) error {
+	all, err := p.engine.Records()
+	if err != nil {
+		return err
+	}
+	for _, r := range all[p.read:] {
+		if r.RecordType != "EVENT" {
+			continue
+		}
+		var v record
+		if err := json.Unmarshal(r.Value, &v); err != nil {
+			return fmt.Errorf("read the %s record at position %d: %w", r.ValueType, r.Position, err)
+		}
+		p.now = time.UnixMilli(r.Timestamp)
+		if p.began.IsZero() {
+			p.began = p.now
+		}
+		if caller := p.instances[v.ParentProcessInstanceKey]; caller != nil {
+			p.instances[v.ProcessInstanceKey] = caller
+		}
+		if c := p.instances[v.ProcessInstanceKey]; c != nil {
+			if err := p.take(ctx, c, r, v); err != nil {
+				return fmt.Errorf("claim %s, %s %s: %w", c.Claim, r.ValueType, r.Intent, err)
+			}
+		}
+	}
+	p.read = len(all)
+	return nil
+}
+
+// take notes what happened to a claim, and takes the part of the insurer or of a person in it.
+func (p *play) take(ctx context.Context, c *claim, r cluster.Record, v record) error {
+	switch r.ValueType + " " + r.Intent {
+	case "VARIABLE CREATED", "VARIABLE UPDATED":
+		if v.Name == contract.Outcome {
+			return json.Unmarshal([]byte(v.Value), &c.outcome)
+		}
+	case "TIMER CREATED":
+		due, _ := v.DueDate.(float64)
+		p.open[r.Key] = time.UnixMilli(int64(due))
+	case "JOB CREATED":
+		p.open[r.Key] = time.Time{}
+		return p.work(ctx, c, r.Key, v.Type)
+	case "USER_TASK CREATED":
+		p.open[r.Key] = time.Time{}
+		return p.decide(ctx, c, r.Key, strings.Join(v.CandidateGroupsList, ", "))
+	case "INCIDENT CREATED":
+		p.open[r.Key] = time.Time{}
+		p.row(c, "", "INCIDENT")
+		p.note(c, v.ErrorMessage)
+		return p.resolve(ctx, c, r.Key, v)
+	case "JOB COMPLETED", "JOB ERROR_THROWN":
+		delete(p.open, r.Key)
+		if v.Type == contract.JobType {
+			return p.analyzed(c, v)
+		}
+	case "TIMER TRIGGERED", "TIMER CANCELED", "JOB CANCELED", "USER_TASK COMPLETED", "INCIDENT RESOLVED":
+		delete(p.open, r.Key)
 	}
 	return nil
 }
 
-// perform plays the claims on an engine and a worker, and stops both.
-func (o demoOptions) perform(ctx context.Context, script []scripted, m models, progress io.Writer) (w worker, p *play, err error) {
-	if err := errors.Join(os.RemoveAll(o.dir), os.MkdirAll(o.dir, 0o750)); err != nil {
-		return w, nil, fmt.Errorf("forget the last demo: %w", err)
-	}
-	c, err := cluster.Start(cluster.Options{})
-	if err != nil {
-		return w, nil, err
-	}
-	defer func() { err = errors.Join(err, c.Stop()) }()
-	if w, err = newWorker(c.Address(), o.dir); err != nil {
-		return w, nil, err
-	}
-	if err := w.deploy(ctx); err != nil {
-		return w, nil, err
-	}
-	if m.own {
-		if err := w.deploy(ctx, o.models...); err != nil {
-			return w, nil, badInput{err}
+// work answers a job that is not the worker's. The engine takes the answer to a job that nobody has activated.
+func (p *play) work(ctx context.Context, c *claim, key int64, jobType string) error {
+	switch jobType {
+	case notifyTeam:
+		return p.answer(ctx, key, accepted)
+	case submitClaim:
+		c.answer = c.next()
+		p.submissions++
+		if c.answer == accepted {
+			p.row(c, "", "submitted")
 		}
+		return p.answer(ctx, key, c.answer)
 	}
-	address, err := process.FreeAddress()
+	return nil
+}
+
+// analyzed notes what the worker decided.
+func (p *play) analyzed(c *claim, v record) error {
+	d, err := contract.Read(string(v.Variables), "")
 	if err != nil {
-		return w, nil, err
+		return err
 	}
-	fmt.Fprintf(progress, "starting the worker on the engine, its log is %s\n", w.log())
-	running, err := w.run(ctx, address)
-	if err != nil {
-		return w, nil, err
+	wait := text.Span(time.Duration(d.BackoffMinutes) * time.Minute)
+	then := fmt.Sprintf("retry %d/%d in %s", d.RetryCount, d.MaxRetries, wait)
+	p.row(c, string(d.ErrorClassification), cmp.Or(v.ErrorCode, then))
+	return nil
+}
+
+// decide completes a user task, as a person of its team does.
+func (p *play) decide(ctx context.Context, c *claim, key int64, team string) error {
+	decision, why, _ := strings.Cut(c.next(), " ")
+	p.note(c, team+" decides "+decision+": "+why)
+	return p.engine.CompleteUserTask(ctx, key, map[string]any{
+		"manualDecision": decision, "justification": why, "decidedBy": team,
+	})
+}
+
+// resolve corrects a variable and resolves the incident, as an operator does, or leaves both alone.
+func (p *play) resolve(ctx context.Context, c *claim, key int64, v record) error {
+	name, value, found := strings.Cut(c.next(), "=")
+	if !found {
+		c.outcome = "INCIDENT"
+		delete(p.open, key)
+		delete(p.open, v.JobKey)
+		return nil
 	}
-	defer func() {
-		_, stopped := running.Stop(context.WithoutCancel(ctx), stopGrace)
-		err = errors.Join(err, stopped)
-	}()
-	conn, err := grpc.NewClient(c.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return w, nil, err
+	p.note(c, fmt.Sprintf("operator: %s = %q, incident resolved", name, value))
+	c.answer = "analysed again"
+	_, err := p.gateway.SetVariables(ctx, &pb.SetVariablesRequest{
+		ElementInstanceKey: v.ProcessInstanceKey, Local: true, Variables: object(map[string]any{name: value}),
+	})
+	if err == nil {
+		_, err = p.gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: v.JobKey, Retries: 1})
 	}
-	defer conn.Close()
-	fmt.Fprintf(progress, "playing the %d claims of %s on %s ...\n", len(script), o.claims, m.process)
-	p = &play{cluster: c, gateway: pb.NewGatewayClient(conn), models: m}
-	err = p.run(ctx, script, running.Alive)
-	if err != nil {
-		err = fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, w.log())
+	if err == nil {
+		_, err = p.gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: key})
 	}
-	return w, p, err
+	return err
+}
+
+// jump moves the clock to the next timer, unless something is to be done first: a timer next to a job bounds how long
+// that may take.
+func (p *play) jump(ctx context.Context) error {
+	due := slices.MinFunc(slices.Collect(maps.Values(p.open)), time.Time.Compare)
+	if due.IsZero() {
+		return nil
+	}
+	now, err := p.engine.Now(ctx)
+	if err == nil && due.Sub(now) >= time.Millisecond { // else we hear in a moment that the timer has fired
+		_, err = p.engine.Advance(ctx, due.Sub(now))
+	}
+	return err
 }

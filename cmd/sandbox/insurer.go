@@ -9,78 +9,60 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// pollTimeout is how long a poll for jobs waits, and so how long a job waits while those of the other type are polled.
-const pollTimeout = time.Second
+const (
+	// accepted is the answer to a claim that the insurer takes.
+	accepted = "OK"
+	// The jobs that the bundled models leave to the hospital.
+	submitClaim, notifyTeam = "submit-claim", "notify-team"
+	// pollTimeout is how long a poll waits, and so how long a job waits while those of the other type are polled.
+	pollTimeout = time.Second
+)
 
-func newInsurer() *cobra.Command {
-	return onCluster(&cobra.Command{
-		Use:   "insurer",
-		Short: "Play the insurer on any cluster without TLS until you interrupt it",
-		Long: `Works the jobs that the bundled models leave to the hospital: submit-claim, with the
-answers that "sandbox claim" gave the claim, and notify-team. A claim without answers
-is accepted.`,
-		Args: cobra.NoArgs,
-	}, func(ctx context.Context, gateway pb.GatewayClient, _ []string, out io.Writer) error {
-		i := insurer{gateway, out, map[string]int{}}
-		return i.work(ctx)
-	})
-}
-
-func newClaim() *cobra.Command {
-	return onCluster(&cobra.Command{
-		Use:   "claim NUMBER [ANSWER...]",
-		Short: "Start the process of a claim on a cluster without TLS",
-		Long: `The answers are those of "sandbox insurer" to the claim's submissions, in their order.
-After them it accepts the claim.`,
-		Example: "  sandbox claim CLM-001-1 TIMEOUT 'HTTP 503'",
-		Args:    cobra.MinimumNArgs(1),
-	}, func(ctx context.Context, gateway pb.GatewayClient, args []string, out io.Writer) error {
-		created, err := gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
-			BpmnProcessId: "SUB_06",
-			Version:       -1,
-			Variables:     object(map[string]any{"claimId": args[0], "answers": args[1:]}),
-		})
-		if err != nil {
-			return fmt.Errorf("start the process of the claim %s: %w", args[0], err)
-		}
-		fmt.Fprintf(out, "%s: process instance %d\n", args[0], created.GetProcessInstanceKey())
-		return nil
-	})
-}
-
-// onCluster lets a command run on the cluster that its flag names.
-func onCluster(
-	command *cobra.Command, run func(context.Context, pb.GatewayClient, []string, io.Writer) error,
-) *cobra.Command {
-	address := command.Flags().String("address", "127.0.0.1:26500", "the cluster's gRPC gateway")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		conn, err := grpc.NewClient(*address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		return run(command.Context(), pb.NewGatewayClient(conn), args, command.OutOrStdout())
-	}
-	return command
-}
-
-// insurer works the jobs of others than the worker.
+// insurer works the jobs of others than the worker, on any cluster without TLS.
 type insurer struct {
 	gateway pb.GatewayClient
 	out     io.Writer
-	// submitted counts the submissions of each claim.
+	// submitted counts the submissions of each claim. An insurer that is started again begins anew.
 	submitted map[string]int
 }
 
-// work answers jobs until ctx ends, which is no error.
-func (i *insurer) work(ctx context.Context) error {
+func newInsurer(gateway pb.GatewayClient, out io.Writer) *insurer {
+	return &insurer{gateway, out, map[string]int{}}
+}
+
+// onCluster dials a cluster for one use.
+func onCluster(address string, out io.Writer, use func(*insurer) error) error {
+	if address == "" {
+		return errors.New("set ZEEBE_ADDRESS to the cluster's gRPC gateway, host:port")
+	}
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return use(newInsurer(pb.NewGatewayClient(conn), out))
+}
+
+// start starts the process of a claim, to whose submissions the insurer gives these answers.
+func (i *insurer) start(ctx context.Context, claim string, answers []string) (instance int64, err error) {
+	created, err := i.gateway.CreateProcessInstance(ctx, &pb.CreateProcessInstanceRequest{
+		BpmnProcessId: "SUB_06", Version: -1, Variables: object(map[string]any{"claimId": claim, "answers": answers}),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start the process of the claim %s: %w", claim, err)
+	}
+	fmt.Fprintf(i.out, "%s: process instance %d\n", claim, created.GetProcessInstanceKey())
+	return created.GetProcessInstanceKey(), nil
+}
+
+// serve answers jobs until ctx ends, which is no error.
+func (i *insurer) serve(ctx context.Context) error {
 	for ctx.Err() == nil {
-		for _, jobType := range []string{"submit-claim", "notify-team"} {
+		for _, jobType := range []string{submitClaim, notifyTeam} {
 			if err := i.poll(ctx, jobType); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("work the jobs of the type %s: %w", jobType, err)
 			}
@@ -92,33 +74,26 @@ func (i *insurer) work(ctx context.Context) error {
 // poll answers the jobs of one type that are there, or come within pollTimeout.
 func (i *insurer) poll(ctx context.Context, jobType string) error {
 	stream, err := i.gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
-		Type:              jobType,
-		Worker:            "sandbox",
-		Timeout:           time.Minute.Milliseconds(),
-		MaxJobsToActivate: 32,
-		RequestTimeout:    pollTimeout.Milliseconds(),
+		Type: jobType, Worker: "sandbox", MaxJobsToActivate: 32,
+		Timeout: time.Minute.Milliseconds(), RequestTimeout: pollTimeout.Milliseconds(),
 	})
-	if err != nil {
-		return err
-	}
-	for {
-		page, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	for err == nil {
+		var page *pb.ActivateJobsResponse
+		page, err = stream.Recv()
 		for _, job := range page.GetJobs() {
-			if err := i.answer(ctx, job); err != nil {
+			if err := i.work(ctx, job); err != nil {
 				return err
 			}
 		}
 	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
-// answer answers one job: a submission with the claim's next answer, a notice well.
-func (i *insurer) answer(ctx context.Context, job *pb.ActivatedJob) error {
+// work answers one job: a submission with the claim's next answer, a notice well.
+func (i *insurer) work(ctx context.Context, job *pb.ActivatedJob) error {
 	var claim struct {
 		ID      string   `json:"claimId"`
 		Answers []string `json:"answers"`
@@ -126,22 +101,36 @@ func (i *insurer) answer(ctx context.Context, job *pb.ActivatedJob) error {
 	// What others have started may have no such variables: it is accepted.
 	_ = json.Unmarshal([]byte(job.GetVariables()), &claim)
 	answer := accepted
-	if job.GetType() == "submit-claim" {
+	if job.GetType() == submitClaim {
 		if n := i.submitted[claim.ID]; n < len(claim.Answers) {
 			answer = claim.Answers[n]
 		}
 		i.submitted[claim.ID]++
 	}
-	fmt.Fprintf(i.out, "%s %s: %s\n", claim.ID, job.GetElementId(), answer)
+	err := i.answer(ctx, job.GetKey(), answer)
+	if err == nil {
+		fmt.Fprintf(i.out, "%s %s: %s\n", claim.ID, job.GetElementId(), answer)
+	}
+	return err
+}
+
+// answer completes a job, or throws the error of a submission that failed.
+func (i *insurer) answer(ctx context.Context, job int64, answer string) error {
 	if answer == accepted {
-		_, err := i.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: job.GetKey(), Variables: "{}"})
+		_, err := i.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: job, Variables: "{}"})
 		return err
 	}
 	_, err := i.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
-		JobKey:       job.GetKey(),
-		ErrorCode:    submissionFailed,
+		JobKey:       job,
+		ErrorCode:    "SUBMISSION_FAILED", // the model catches any
 		ErrorMessage: "the insurer did not take the claim",
 		Variables:    object(map[string]any{"submissionError": answer}),
 	})
 	return err
+}
+
+// object words variables as the gateway takes them.
+func object(variables map[string]any) string {
+	text, _ := json.Marshal(variables) // texts
+	return string(text)
 }

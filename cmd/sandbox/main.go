@@ -9,63 +9,47 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
-	"github.com/spf13/cobra"
+	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/test/suite"
 )
 
-// The exit codes.
-const (
-	exitOK          = 0
-	exitFailure     = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
+const usage = `how it is used:
+
+  sandbox demo                      play sample claims on an engine of this project with the worker
+  sandbox up                        run both, and the insurer, until Ctrl-C
+  sandbox insurer                   play the insurer on the cluster at ZEEBE_ADDRESS, without TLS
+  sandbox claim NUMBER [ANSWER...]  start a claim there, which the insurer answers so, and then accepts
+
+demo and up run the worker of the same folder (make build), and keep logs and data in .cache`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// Once we are stopping, the usual handling is back: a second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "sandbox:", err)
+		os.Exit(1)
+	}
 }
 
-// badInput is a mistake in a file or a setting of the caller.
-type badInput struct{ error }
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	understood := false
-	var dir string
-	root := &cobra.Command{
-		Use:   "sandbox",
-		Short: "An engine of this project with the worker on it, for the demo and for play",
-		Long: `Runs the engine of this project, which plays BPMN processes as Camunda 8 does, with
-the worker on it. demo and up need bin/worker next to it (make build) and nothing else.`,
-		RunE:             func(command *cobra.Command, _ []string) error { return command.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) { understood = true },
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-	}
-	root.PersistentFlags().StringVar(&dir, "dir", ".cache", "where logs and data are")
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(&dir), newUp(&dir), newInsurer(), newClaim())
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	command, err := root.ExecuteContextC(ctx)
+func run(ctx context.Context, args []string, out io.Writer) error {
+	worker := filepath.Join(filepath.Dir(os.Args[0]), "worker")
+	address := os.Getenv(cluster.EnvAddress) //nolint:forbidigo // no setting of the worker
 	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(ctx.Err(), context.Canceled):
-		fmt.Fprintln(stderr, "sandbox: interrupted")
-		return exitInterrupted
+	case len(args) == 1 && args[0] == "demo":
+		return demo(ctx, &box{program: suite.Program{Path: worker}, dir: ".cache/demo"}, out)
+	case len(args) == 1 && args[0] == "up":
+		return up(ctx, &box{program: suite.Program{Path: worker}, dir: ".cache/sandbox"}, out)
+	case len(args) == 1 && args[0] == "insurer":
+		return onCluster(address, out, func(i *insurer) error { return i.serve(ctx) })
+	case len(args) > 1 && args[0] == "claim":
+		return onCluster(address, out, func(i *insurer) error {
+			_, err := i.start(ctx, args[1], args[2:])
+			return err
+		})
 	}
-	fmt.Fprintf(stderr, "sandbox: %v\n", err)
-	switch {
-	case !understood:
-		fmt.Fprintf(stderr, "How it is used: %s --help\n", command.CommandPath())
-		return exitUsage
-	case errors.As(err, &badInput{}):
-		return exitUsage
-	}
-	return exitFailure
+	return errors.New(usage)
 }

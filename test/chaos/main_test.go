@@ -1,13 +1,13 @@
 // Package chaos breaks the worker, the broker, the network and the store on purpose, on real parts, and checks after
 // every fault that nothing was lost, decided twice, forgotten or given away (invariants_test.go).
 //
-// Each test is for one guard, which the comment above it names together with how the test was seen to fail without it. A
-// test also counts its fault and fails where none happened. SOAK=1h lets TestSoak run for so long instead of a minute.
+// Each test, and each row of TestSoak, is for one guard, which the comment above it names together with how it was seen to
+// fail without it. A test also counts its fault and fails where none happened. SOAK=1h lets TestSoak run for so long instead
+// of a minute.
 package chaos
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -20,11 +20,8 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
-	os.Exit(suite.Run("chaos", 3, func(dir string) (int, error) {
-		binary = filepath.Join(dir, "worker")
-		if err := suite.BuildWorker(binary); err != nil {
-			return 1, err
-		}
+	os.Exit(suite.Run("chaos", 3, func(worker string) (int, error) {
+		binary = worker
 		code := devpostgres.Main{M: m}.Run()
 		return code, goleak.Find()
 	}))

@@ -1,12 +1,10 @@
 package chaos
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
-	"testing"
 
 	"hospital.example/analyze-retry/internal/audit/events"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 	"hospital.example/analyze-retry/internal/testing/process"
 	"hospital.example/analyze-retry/internal/testing/proxy"
@@ -23,7 +21,7 @@ type queue struct {
 func (r *rig) startsQueue() *queue {
 	r.Helper()
 	address, err := process.FreeAddress()
-	r.must(err)
+	check.Must(r, err)
 	way := r.before(address)
 	kafka := eventstest.StartKafkaBehind(r.T, address, way.Address())
 	r.queue = &queue{kafka, r, way, "RETRY_EVENTS_URL=kafka://" + kafka.Address() + "?topic=chaos"}
@@ -35,14 +33,12 @@ func (r *rig) startsQueue() *queue {
 func (q *queue) hasAll(order map[string]int64) {
 	r := q.rig
 	r.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	messages, err := q.Records(ctx, "chaos")
-	r.must(err)
+	messages, err := q.Records(r.Context(), "chaos")
+	check.Must(r, err)
 	got, latest := map[string]bool{}, map[string]int64{}
 	for _, message := range messages {
 		var e struct{ ID, Type, Subject string }
-		r.must(json.Unmarshal(message.Value, &e))
+		check.Must(r, json.Unmarshal(message.Value, &e))
 		id, known := order[e.ID]
 		switch {
 		case e.Type == events.TypeAuditHead: // it is of no record
@@ -57,28 +53,4 @@ func (q *queue) hasAll(order map[string]int64) {
 	if len(got) != len(order) {
 		r.Errorf("I4: %d of %d events were published", len(got), len(order))
 	}
-}
-
-// The guards: an event leaves the outbox only when the queue has acknowledged it, and nothing that decides waits for the
-// queue. Seen to fail without: where events leave the outbox before they are sent, some never come; where handing the relay a
-// record waits for a queue that is lost, the first jobs that come while it is away are not answered.
-func TestEventsWaitForTheirQueueAndDecisionsDoNot(t *testing.T) {
-	r := newRig(t, inSQLite, false, "")
-	q := r.startsQueue()
-	w := r.warm(q.setting)
-	r.until("the queue has all events", func() bool { return r.backlog() == 0 })
-
-	r.must(q.Kill())
-	r.submit(chunk)
-	r.untilDone()
-	w.answersStatus("/readyz", http.StatusOK) // the worker can do all that its jobs need
-	r.happened(r.backlog(), "events waited")
-	w.kills()
-	r.must(q.Restart(t.Context()))
-
-	r.start(q.setting)
-	r.until("the queue has all events", func() bool { return r.backlog() == 0 })
-	r.submit(chunk)
-	r.losesReplies(q.way) // it takes what is sent, and its acknowledgements are lost
-	invariants(r)
 }

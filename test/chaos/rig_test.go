@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,37 +17,17 @@ import (
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/cluster"
-	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/proxy"
 	"hospital.example/analyze-retry/internal/testing/redacttest"
-	"hospital.example/analyze-retry/test/suite"
 )
-
-// patience bounds every wait for something that is to happen. Most take seconds; a machine may be busy.
-const patience = 3 * time.Minute
-
-// The stores that a test is run on.
-const (
-	inSQLite   = "sqlite"
-	inPostgres = "postgres"
-)
-
-// The models: many jobs of one process instance, and one job with an end for each way it can go.
-const (
-	manyTasks = "ChaosFlood"
-	oneTask   = "OneTask"
-)
-
-// slowBroker is a pause before each command, as long as a broker needs that syncs it to a disk: what makes locks run out
-// under load.
-const slowBroker = "pace=4ms"
 
 // rig is the stage of one test: a broker, a proxy before it, a store, the workers, and what was started.
 type rig struct {
 	*testing.T
 	dir     string
-	broker  *suite.Broker
+	broker  *cluster.Cluster
 	proxy   *proxy.Proxy // the workers' way to the broker
 	url     string       // of the store
 	keyFile string
@@ -57,7 +36,7 @@ type rig struct {
 	workers []*worker
 	queue   *queue // nil where events stay in the outbox
 	claims  map[string]claim
-	started int // process instances
+	began   time.Time
 }
 
 // claim is the input of one job, and what must be decided about it.
@@ -71,61 +50,33 @@ type claim struct {
 // canaries are the error texts of all claims, each with invented personal data in it that must turn up nowhere.
 var canaries = redacttest.Take(4, 400)
 
-// newRig sets the stage. A test that is busy keeps the machine busy and runs alone, the others next to each other. The faults are the broker's, see
-// [gateway.Gateway.InjectText].
-func newRig(t *testing.T, store string, busy bool, faults string) *rig {
+// newRig sets the stage, with a store in SQLite. The models are one with many jobs in an instance, and one with one job and an
+// end for each way it can go.
+func newRig(t *testing.T) *rig {
 	t.Helper()
-	if !busy {
-		t.Parallel()
-	}
-	r := &rig{T: t, dir: t.TempDir(), claims: map[string]claim{}}
+	r := &rig{T: t, dir: t.TempDir(), claims: map[string]claim{}, began: time.Now().Truncate(time.Microsecond)}
 	var err error
-	r.broker, err = suite.StartBroker(t.Context(), cluster.Options{Faults: faults},
-		"testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn")
-	r.must(err)
-	t.Cleanup(func() { r.check(r.broker.Close()) })
+	r.broker, err = cluster.Start("")
+	check.Must(r, err)
+	t.Cleanup(func() { check.Must(r, r.broker.Stop()) })
+	check.Must(r, r.broker.Deploy(t.Context(), "testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn"))
 	r.ledger = newLedger(r.broker)
 	r.proxy = r.before(r.broker.Address())
 	r.secret, err = audit.NewSecret()
-	r.must(err)
+	check.Must(r, err)
 	r.keyFile = filepath.Join(r.dir, "audit.key")
-	r.must(r.secret.Save(r.keyFile))
+	check.Must(r, r.secret.Save(r.keyFile))
 	r.url = "sqlite://" + filepath.Join(r.dir, "analyze-retry.db")
-	if store == inPostgres {
-		r.url = devpostgres.Database(t)
-	}
 	return r
-}
-
-// onBothStores runs a test on SQLite and on PostgreSQL.
-func onBothStores(t *testing.T, test func(*testing.T, string)) {
-	t.Helper()
-	for _, store := range []string{inSQLite, inPostgres} {
-		t.Run(store, func(t *testing.T) { test(t, store) })
-	}
 }
 
 // before starts a proxy before an address.
 func (r *rig) before(address string) *proxy.Proxy {
 	r.Helper()
 	p, err := proxy.Start(address)
-	r.must(err)
-	r.Cleanup(func() { r.check(p.Close()) })
+	check.Must(r, err)
+	r.Cleanup(func() { check.Must(r, p.Close()) })
 	return p
-}
-
-func (r *rig) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (r *rig) check(err error) {
-	r.Helper()
-	if err != nil {
-		r.Error(err)
-	}
 }
 
 // happened notes that a fault has happened so many times. A fault that did not happen proves nothing.
@@ -135,20 +86,6 @@ func (r *rig) happened(n int, what string) {
 		r.Errorf("the test proves nothing: %d %s", n, what)
 	}
 	r.Logf("%d %s", n, what)
-}
-
-// until waits for a condition that is to come true within patience.
-func (r *rig) until(what string, done func() bool) {
-	r.Helper()
-	tick, late := time.NewTicker(20*time.Millisecond), time.After(patience)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-late:
-			r.Fatalf("not within %v: %s", patience, what)
-		}
-	}
 }
 
 // pass lets time go by in which a fault is in place.
@@ -188,11 +125,11 @@ func (r *rig) submit(n int) {
 			if some-i > chunkSingle {
 				many = append(many, c)
 			} else {
-				r.create(oneTask, c)
+				r.create("OneTask", c)
 			}
 		}
 		if len(many) > 0 {
-			r.create(manyTasks, map[string]any{"claims": many})
+			r.create("ChaosFlood", map[string]any{"claims": many})
 		}
 	}
 }
@@ -216,19 +153,16 @@ func sortTexts() (passing, permanent []string) {
 func (r *rig) create(process string, variables any) {
 	r.Helper()
 	text, err := json.Marshal(variables)
-	r.must(err)
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
-	_, err = r.broker.CreateProcessInstance(ctx,
+	check.Must(r, err)
+	_, err = r.broker.CreateProcessInstance(r.Context(),
 		&pb.CreateProcessInstanceRequest{BpmnProcessId: process, Version: -1, Variables: string(text)})
-	r.must(err)
-	r.started++
+	check.Must(r, err)
 }
 
 // look brings the ledger up to date.
 func (r *rig) look() *ledger {
 	r.Helper()
-	r.must(r.ledger.update())
+	check.Must(r, r.ledger.update())
 	return r.ledger
 }
 
@@ -251,21 +185,15 @@ func (r *rig) untilAtWork(ahead int) {
 		r.submit(ahead)
 	}
 	done := r.done()
-	r.until("the workers are at work", func() bool { return r.done() > done })
+	check.Await(r, "the workers are at work", func() bool { return r.done() > done })
 }
 
 // untilDone waits until every claim has become a job and every job has come to an end.
 func (r *rig) untilDone() {
 	r.Helper()
-	defer func() {
-		if r.Failed() {
-			r.Logf("%d claims, %d jobs, %d open; %d instances started, %d seen, %d unfinished", len(r.claims),
-				len(r.ledger.jobs), r.ledger.open(), r.started, len(r.ledger.instances), r.ledger.unfinished())
-		}
-	}()
-	r.until("all jobs come to an end", func() bool {
+	check.Await(r, "all jobs come to an end", func() bool {
 		l := r.look()
-		return len(l.jobs) >= len(r.claims) && l.open() == 0 && len(l.instances) >= r.started && l.unfinished() == 0
+		return len(l.jobs) >= len(r.claims) && l.open() == 0
 	})
 }
 
@@ -279,8 +207,8 @@ func (r *rig) read(do func(audit.Store) error) {
 	} else {
 		s, err = postgres.OpenReadOnly(r.Context(), r.url, nil)
 	}
-	r.must(err)
-	r.must(errors.Join(do(s), s.Close()))
+	check.Must(r, err)
+	check.Must(r, errors.Join(do(s), s.Close()))
 }
 
 // records returns all that is in the store. A worker may be writing to it.
@@ -307,9 +235,6 @@ func (r *rig) backlog() (n int) {
 	return n
 }
 
-// path is the file of a SQLite store.
-func (r *rig) path() string { return strings.TrimPrefix(r.url, "sqlite://") }
-
 // alive are the workers that run.
 func (r *rig) alive() []*worker {
 	return slices.DeleteFunc(slices.Clone(r.workers), func(w *worker) bool { return !w.Alive() })
@@ -320,18 +245,7 @@ func (r *rig) losesReplies(p *proxy.Proxy) {
 	r.Helper()
 	before := p.Did().Swallowed
 	p.Set(proxy.Faults{Swallow: true})
-	r.until("replies are swallowed", func() bool { return p.Did().Swallowed > before })
+	check.Await(r, "replies are swallowed", func() bool { return p.Did().Swallowed > before })
 	p.Set(proxy.Faults{})
 	p.ResetAll()
-}
-
-// losesPolls has the broker give jobs to a connection that looks open and delivers nothing, and resets it later.
-func (r *rig) losesPolls() {
-	r.Helper()
-	activated := r.look().activated
-	r.proxy.Set(proxy.Faults{Hole: [2]bool{proxy.ToClient: true}})
-	r.submit(5)
-	r.until("the broker gives jobs to the dead connection", func() bool { return r.look().activated > activated })
-	r.proxy.ResetAll()
-	r.proxy.Set(proxy.Faults{})
 }

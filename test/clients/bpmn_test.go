@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/model"
 )
 
@@ -39,9 +40,7 @@ func modelFiles(t *testing.T) (files []string) {
 	folders := []string{"bpmn", "examples", "bench", "test/*", "test/*/testdata", "internal/*/testdata/*"}
 	for _, folder := range folders {
 		found, err := filepath.Glob(filepath.Join("../..", folder, "*.bpmn"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		files = append(files, found...)
 	}
 	return append(files, everything)
@@ -50,9 +49,7 @@ func modelFiles(t *testing.T) (files []string) {
 func reads(t *testing.T, file string) bool {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	_, err = model.Read(content)
 	return err == nil
 }

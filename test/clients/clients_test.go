@@ -5,16 +5,16 @@
 package clients
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
@@ -75,43 +75,27 @@ type report struct {
 	Error  string
 }
 
-// check compares what a client saw with the scenario. names translates the client's names of errors.
-func check(t *testing.T, c *cluster.Cluster, reports []report, names map[string]string) {
+// compare compares what a client saw with the scenario. names translates the client's names of errors.
+func compare(t *testing.T, c *cluster.Cluster, reports []report, names map[string]string) {
 	t.Helper()
 	for i, want := range scenario {
 		if i == len(reports) {
 			t.Fatalf("the client ended before %q", want.step)
 		}
 		got := reports[i]
-		if name, ok := names[got.Error]; ok {
-			got.Error = name
-		}
+		got.Error = cmp.Or(names[got.Error], got.Error)
 		var result any
 		if want.result != "" {
-			if err := json.Unmarshal([]byte(want.result), &result); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, json.Unmarshal([]byte(want.result), &result))
 		}
-		if w := (report{want.step, result, want.err}); !equal(got, w) {
-			t.Errorf("the client saw\n\t%+v\nwant\n\t%+v", got, w)
-		}
+		check.Same(t, report{want.step, result, want.err}, got, "what the client saw")
 	}
 	if more := reports[len(scenario):]; len(more) > 0 {
 		t.Errorf("the client did more than the scenario: %+v", more)
 	}
 	records, err := c.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := remains(records); !slices.Equal(got, left) {
-		t.Errorf("the records have\n\t%q\nwant\n\t%q", got, left)
-	}
-}
-
-func equal(a, b report) bool {
-	one, _ := json.Marshal(a)
-	other, _ := json.Marshal(b)
-	return string(one) == string(other)
+	check.Must(t, err)
+	check.Same(t, left, remains(records), "what the records have")
 }
 
 // value is what is read of the values of records.
@@ -145,47 +129,22 @@ func remains(records []cluster.Record) (lines []string) {
 	return lines
 }
 
-// start starts a cluster of its own for a client.
-func start(t *testing.T) *cluster.Cluster {
-	t.Helper()
-	c, err := cluster.Start(cluster.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-// keyOf waits for the first record of an instance with this type and intent, and returns its key. Clients
-// have no other way to the key of an incident: a real cluster lets one search for it.
-func keyOf(ctx context.Context, c *cluster.Cluster, valueType, intent string, instance int64) (int64, error) {
-	found, err := c.AwaitRecord(ctx, func(r cluster.Record) bool {
-		var v value
-		return r.RecordType == "EVENT" && r.ValueType == valueType && r.Intent == intent &&
-			json.Unmarshal(r.Value, &v) == nil && v.ProcessInstanceKey == instance
-	})
-	return found.Key, err
-}
-
-// serveKeys serves [keyOf] to programs: GET /INCIDENT/CREATED/INSTANCE answers with a key.
+// serveKeys serves to programs the key of the first record of an instance with a type and an intent, as soon as it is there:
+// GET /INCIDENT/CREATED/INSTANCE. Clients have no other way to the key of an incident: a real cluster lets one search for it.
 func serveKeys(t *testing.T, c *cluster.Cluster) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{type}/{intent}/{instance}", func(w http.ResponseWriter, r *http.Request) {
-		instance, err := strconv.ParseInt(r.PathValue("instance"), 10, 64)
-		var key int64
-		if err == nil {
-			key, err = keyOf(r.Context(), c, r.PathValue("type"), r.PathValue("intent"), instance)
-		}
+		found, err := c.AwaitRecord(r.Context(), func(record cluster.Record) bool {
+			var v value
+			return record.RecordType == "EVENT" && record.ValueType == r.PathValue("type") && record.Intent == r.PathValue("intent") &&
+				json.Unmarshal(record.Value, &v) == nil && strconv.FormatInt(v.ProcessInstanceKey, 10) == r.PathValue("instance")
+		})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		fmt.Fprint(w, key)
+		fmt.Fprint(w, found.Key)
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)

@@ -3,7 +3,6 @@
 package clients
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/cluster"
 )
 
 // cache is where installed clients are kept between runs.
@@ -79,56 +81,55 @@ func TestNodeClientsPlayTheScenario(t *testing.T) {
 func install(t *testing.T, file, into string, command ...string) {
 	t.Helper()
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	done := filepath.Join(into, ".installed")
 	if got, err := os.ReadFile(done); err == nil && bytes.Equal(got, want) {
 		return
 	}
-	if err := os.RemoveAll(into); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.RemoveAll(into))
 	if out, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, out)
 	}
-	if err := os.WriteFile(done, want, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(done, want, 0o600))
 }
 
-// play runs a program that plays the scenario on a cluster of its own, and checks what it reports.
+// play runs a program that plays the scenario on a cluster of its own, and checks what it reports. Nothing of the caller's
+// environment reaches it: the settings of clients are those of the person who runs the tests.
 func play(t *testing.T, names map[string]string, command ...string) {
 	t.Helper()
-	c := start(t)
+	c, err := cluster.Start("")
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, c.Stop()) })
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	program := exec.CommandContext(ctx, command[0], command[1:]...)
-	program.Env = append(os.Environ(), "GRPC_ADDRESS="+c.Address(), "REST_ADDRESS="+c.RESTURL(),
-		"KEYS_ADDRESS="+serveKeys(t, c), "MODEL="+absolute(t, "order.bpmn"))
+	program.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GRPC_ADDRESS=" + c.Address(), "REST_ADDRESS=" + c.RESTURL(),
+		"KEYS_ADDRESS=" + serveKeys(t, c), "MODEL=" + absolute(t, "order.bpmn"),
+	}
+	compare(t, c, output[report](t, program), names)
+}
+
+// output runs a program and reads what it prints: a JSON value a line.
+func output[T any](t *testing.T, program *exec.Cmd) (values []T) {
+	t.Helper()
 	var faults bytes.Buffer
 	program.Stderr = &faults
 	out, err := program.Output()
 	if err != nil {
-		t.Fatalf("%v: %v\n%s%s", command, err, out, &faults)
+		t.Fatalf("%v: %v\n%s%s", program.Args, err, out, &faults)
 	}
-	var reports []report
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	for lines.Scan() {
-		var r report
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatalf("%v wrote %q: %v", command, lines.Text(), err)
-		}
-		reports = append(reports, r)
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var v T
+		check.Must(t, d.Decode(&v))
+		values = append(values, v)
 	}
-	check(t, c, reports, names)
+	return values
 }
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return path
 }

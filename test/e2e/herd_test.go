@@ -8,7 +8,7 @@ import (
 
 // After a suspension, or an outage of the broker, all waits that are overdue end in one moment. Nobody has lost a try by it.
 func TestClaimsThatHaveWaitedTooLongAreSentAgainOneAfterAnother(t *testing.T) {
-	s := withWorker(t)
+	s := newScene(t)
 	spread := []int{0, 7, 42, 99} // by the end of their numbers
 	var claims []*claim
 	for _, end := range spread {
@@ -23,7 +23,8 @@ func TestClaimsThatHaveWaitedTooLongAreSentAgainOneAfterAnother(t *testing.T) {
 	s.advance(6 * time.Hour)
 	for i, claim := range claims {
 		wait := claim.waitsAt("Event_Spread")
-		wait.isAbout(time.Duration(spread[i]) * 6 * time.Second)
+		spread := time.Duration(spread[i]) * 6 * time.Second
+		wait.isWithin(spread, spread)
 		wait.passes()
 		claim.submission().holds(vars{"retryCount": 1}).complete(nil)
 		claim.endsAt("EndEvent_ClaimSubmitted")

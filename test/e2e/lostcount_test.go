@@ -8,14 +8,14 @@ import (
 // A mapping of the analysis task hides the count that the worker returns, so that the process brings 0 at every try, without
 // even a wait between them. The claim is stopped all the same.
 func TestAModelThatLosesItsCountDoesNotLoopForEver(t *testing.T) {
-	s := withWorker(t)
+	s := newScene(t)
 	for i, mapping := range []string{
 		`<zeebe:output source="=shouldRetry" target="shouldRetry" />`,
 		`<zeebe:input source="=retryCount" target="retryCount" />`,
 	} {
 		process := fmt.Sprint("LosesItsCount", i)
 		const task = `<zeebe:taskDefinition type="analyze-retry" retries="3" />`
-		s.variant("testdata/one-task.bpmn", `id="OneTask"`, `id="`+process+`"`, task, task+`<zeebe:ioMapping>`+mapping+`</zeebe:ioMapping>`,
+		s.variant(`id="OneTask"`, `id="`+process+`"`, task, task+`<zeebe:ioMapping>`+mapping+`</zeebe:ioMapping>`,
 			`<bpmn:incoming>Flow_Start</bpmn:incoming>`, `<bpmn:incoming>Flow_Start</bpmn:incoming><bpmn:incoming>Flow_Retry</bpmn:incoming>`,
 			`targetRef="EndEvent_Retry"`, `targetRef="Task_AnalyzeRetry"`, `<bpmn:incoming>Flow_Retry</bpmn:incoming>`, ``)
 		claim := s.start(process, vars{"claimId": fmt.Sprintf("CLM-E2E-60-%d", i), "submissionError": "TIMEOUT"})

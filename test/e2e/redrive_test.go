@@ -1,134 +1,86 @@
 package e2e
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
 
 const reason = "a operadora confirmou que voltou"
 
-// office is where a person sits who may have claims sent again: next to a worker with a store of its own, so that no claim
-// of another test is chosen.
-type office struct {
-	*scene
-	store  string
-	worker *worker
-}
-
-// atTheOffice sets that scene; the worker has further settings if there are any.
-func atTheOffice(t *testing.T, settings ...string) *office {
-	t.Helper()
-	o := &office{scene: withoutWorker(t), store: "RETRY_DATABASE_URL=sqlite://" + filepath.Join(t.TempDir(), "store.db")}
-	o.worker = o.startWorker(append(settings, o.store)...)
-	return o
-}
-
-// part runs a part of the test next to the same worker.
-func (o *office) part(name string, story func(*office)) {
-	o.Helper()
-	o.scene.part(name, func(s *scene) { story(&office{s, o.store, o.worker}) })
-}
-
-// says runs a command of the worker next to the one that works, and returns its exit code and all that it prints.
-func (o *office) says(args ...string) (code int, text string) {
-	o.Helper()
-	ctx, cancel := o.within(patience)
-	defer cancel()
-	command := workerCommand(ctx, o.gateway(), args...)
-	command.Env = append(command.Env, o.store)
-	out, err := command.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		o.Fatal(err)
-	}
-	return command.ProcessState.ExitCode(), string(out)
-}
-
 // orders runs worker redrive, which must end with this exit code and say these words.
-func (o *office) orders(code int, words string, args ...string) {
-	o.Helper()
-	got, text := o.says(append([]string{"redrive", "--reason", reason, "--operator", "maria"}, args...)...)
-	if got != code || !strings.Contains(text, words) {
-		o.Fatalf("redrive %v: exit code %d, want %d with %q:\n%s", args, got, code, words, text)
-	}
+func (s *scene) orders(code int, words string, args ...string) {
+	s.Helper()
+	s.says(code, words, append([]string{"redrive", "--reason", reason, "--operator", "maria"}, args...)...)
 }
 
 // plan writes what worker redrive plans to a file, and returns its path.
-func (o *office) plan(args ...string) string {
-	o.Helper()
-	code, text := o.says(append([]string{"redrive", "--json"}, args...)...)
-	file := filepath.Join(o.TempDir(), "plan.json")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil || code != 0 {
-		o.Fatalf("redrive %v: exit code %d, %v:\n%s", args, code, err, text)
+func (s *scene) plan(args ...string) string {
+	s.Helper()
+	ctx, cancel := s.within(patience)
+	defer cancel()
+	code, text, err := s.program.Says(ctx, append([]string{"redrive", "--json"}, args...)...)
+	s.must(err)
+	file := filepath.Join(s.TempDir(), "plan.json")
+	if s.must(os.WriteFile(file, []byte(text), 0o600)); code != 0 {
+		s.Fatalf("redrive %v: exit code %d:\n%s", args, code, text)
 	}
 	return file
 }
 
-func TestCommandEndsTheWaitOfAClaim(t *testing.T) {
-	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-31-1")
+func TestCommandSendsAClaimAgainFromItsWaitAndFromAPersonsTask(t *testing.T) {
+	const id = "CLM-E2E-31-1"
+	s := newScene(t)
+	nobody := vars{"justification": nil, "decidedBy": nil, "redriveId": nil}
+	claim := s.submits(id)
 	claim.submissionFails("TIMEOUT")
 	wait := claim.waits(5, 6)
 	claim.waitsForAnOrder("Event_RedriveClaim")
-
-	o.orders(5, "it may have arrived (CHECK_STATUS)", "--claim", "CLM-E2E-31-1")
-	o.orders(0, "REDRIVEN", "--claim", "CLM-E2E-31-1", "--checked")
-
-	claim.submission().holds(vars{"retryCount": 1}).complete(nil) // and nobody has moved the clock
-	claim.endsAt("EndEvent_ClaimSubmitted")
+	s.orders(5, "it may have arrived (CHECK_STATUS)", "--claim", id)
+	s.orders(0, "REDRIVEN", "--claim", id, "--checked")
+	claim.submission().holds(vars{"retryCount": 1}).fails("INVALID_PROCEDURE_CODE") // and nobody has moved the clock
 	if wait.isOver() {
 		t.Error("the timer has fired")
 	}
-	claim.recorded("REDRIVEN", "SUBMITTED")
-	if code, story := o.says("history", "CLM-E2E-31-1"); code != 0 || !strings.Contains(story, "sent again, by maria  "+reason) {
-		t.Errorf("exit code %d, the story is:\n%s", code, story)
-	}
-	if code, text := o.says("audit", "verify"); code != 0 {
-		t.Errorf("exit code %d: %s", code, text)
-	}
-	o.orders(5, "the insurer accepted it", "--claim", "CLM-E2E-31-1", "--force")
-}
+	s.says(0, "sent again, by maria "+reason, "history", id)
 
-func TestStoppedClaimIsSentAgainByForceOnly(t *testing.T) {
-	o := atTheOffice(t)
-	nobody := vars{"justification": nil, "decidedBy": nil, "redriveId": nil}
-	claim := o.submits("CLM-E2E-33-1")
-	claim.submissionFails("INVALID_PROCEDURE_CODE")
 	claim.notifies("registration")
-	asked := claim.asks("Task_CorrectData").holds(nobody)
-	claim.waitsForAnOrder("BoundaryEvent_RegistrationRedriven")
-	o.orders(5, "its error is permanent", "--claim", "CLM-E2E-33-1")
-	o.orders(0, "RESUBMITTED", "--claim", "CLM-E2E-33-1", "--force")
+	asked := claim.deadLetter("Task_CorrectData", "registration").holds(nobody)
+	s.orders(5, "its error is permanent", "--claim", id)
+	s.orders(0, "RESUBMITTED", "--claim", id, "--force")
 	claim.submission().holds(vars{"retryCount": 0}).fails("AUTHORIZATION_DENIED")
 	asked.isTakenBack()
-	claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": reason, "decidedBy": "maria"})
 	claim.notifies("registration")
-	// What somebody else said the round before is not the person's.
-	claim.asks("Task_CorrectData").holds(nobody).
-		complete(vars{"manualDecision": "RESUBMIT", "justification": "senha nova", "decidedBy": "joão"})
+	claim.asks("Task_CorrectData").holds(nobody).complete(sentAgain) // what the first one said is not this person's
 	claim.submission().complete(nil)
 	claim.endsAt("EndEvent_ClaimSubmitted")
-	claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
-	claim.recordedWith("Task_RecordResubmittedByRegistration", vars{"justification": "senha nova", "decidedBy": "joão", "redriveId": nil})
+	claim.recorded("REDRIVEN", "RESUBMITTED", "RESUBMITTED", "SUBMITTED")
+	s.says(0, "sent again, by ana.lima", "history", id)
+	s.says(0, "in order", "audit", "verify")
+	s.orders(5, "the insurer accepted it", "--claim", id, "--force")
 }
 
-// A missing worker does not keep the submission away for long.
-func TestResubmissionThatNobodyRecordsGoesOnAfterAnHour(t *testing.T) {
-	o := atTheOffice(t)
-	claim := o.submits("CLM-E2E-23-2")
+// What nobody records holds up neither the person's task nor the submission for long.
+func TestAMissingWorkerKeepsNeitherTaskNorSubmissionAway(t *testing.T) {
+	s := newScene(t)
+	claim := s.submits("CLM-E2E-23-2")
 	claim.submissionFails("INVALID_PATIENT_DATA")
 	claim.notifies("registration")
-	o.worker.stops()
-	claim.asks("Task_CorrectData").complete(sentAgain)
+	task := claim.asks("Task_CorrectData")
+	s.stopsWorker()
+	task.complete(nil)
+	claim.waitsAt("BoundaryEvent_RegistrationRefusalUnrecorded").passes()
+	task = claim.asks("Task_CorrectData")
+	if problem, _ := task.variables["decisionProblem"].(string); problem == "" {
+		t.Error("the person is not told what was wrong")
+	}
+	task.complete(sentAgain)
 	bound := claim.waitsAt("BoundaryEvent_RegistrationResubmitUnrecorded")
-	o.advance(bound.due().Add(-time.Minute).Sub(o.clock()))
+	s.advance(bound.due().Add(-time.Minute).Sub(s.clock()))
 	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
 		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
 	}
-	o.advance(bound.due().Sub(o.clock()))
+	bound.passes()
 	claim.submission().holds(vars{"retryCount": 0}).complete(nil)
 }

@@ -5,18 +5,14 @@ import (
 	"testing"
 )
 
-// TestOverREST runs tests again with workers that use the REST API: one story of each document, and what depends on the
-// transport.
+// TestOverREST runs tests again with workers that use the REST API: one document's story, and that of the others with incidents,
+// headers and messages.
 func TestOverREST(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*testing.T){
-		"Seed000":       TestSeed000ClaimIsRetriedThenStoppedByAPermanentError,
-		"Seed001":       TestSeed001OlderRuleAnswersAndCountsApartFromTheNewer,
-		"Seed002":       TestSeed002DeadLetterIsSentAgainByHandAndByCommand,
-		"Seed003":       TestSeed003EmailWithNoRetriesLeftIsADeadLetter,
-		"Seed004":       TestSeed004JobIsTriedThreeTimesThenByHand,
-		"undeliverable": TestUndeliverableVariableIsAnIncidentAndOtherJobsGoOn,
-		"incident":      TestInvalidInputIsAnIncidentUntilCorrected,
+		"Seed000": TestRNBIL005ClaimIsRetriedThenStoppedAndSentAgainByPeople,
+		"limits":  TestQueueJobBringsItsOwnLimits,
+		"command": TestCommandSendsAClaimAgainFromItsWaitAndFromAPersonsTask,
 	} {
 		t.Run(name, test)
 	}

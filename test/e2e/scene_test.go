@@ -1,73 +1,122 @@
 package e2e
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/cluster"
+	"hospital.example/analyze-retry/internal/testing/process"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 // patience bounds every wait for something that is to happen. Most take milliseconds; a machine may be busy.
 const patience = 3 * time.Minute
 
-// scene is the stage of one test: a broker, and helpers that end the test where the broker does not do what the story
+// scene is the stage of one test: a broker with a worker, and helpers that end the test where they do not do what the story
 // says.
 type scene struct {
 	*testing.T
-	broker *broker
-	// since is the position of the last record from before the test. Older ones are not looked at.
-	since int64
+	broker  *cluster.Cluster
+	program suite.Program // the worker at the broker, with a store of its own
+	worker  *suite.Worker
 }
 
-// withoutWorker sets the scene.
-func withoutWorker(t *testing.T) *scene {
+// newScene connects to the cluster that the environment names, one test at a time, or starts an engine for the test, and
+// starts a worker there, with further settings if there are any. The models are there: that of the tests is deployed directly,
+// the bundled ones by the worker's own command.
+//
+// The worker is not asked whether it is ready: for up to a minute after its clock was moved Camunda's broker calls its
+// partition unhealthy, though it works on. When the test ends the worker is stopped, and must then end well.
+func newScene(t *testing.T, settings ...string) *scene {
 	t.Helper()
-	s := &scene{T: t, broker: newBroker(t)}
-	records, err := s.broker.Records()
-	s.must(err)
-	if len(records) > 0 {
-		s.since = records[len(records)-1].Position
+	broker, err := cluster.FromEnv()
+	if broker == nil && err == nil {
+		t.Parallel()
+		broker, err = cluster.Start("")
 	}
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, broker.Stop()) })
+	s := &scene{T: t, broker: broker}
+	s.program = suite.NewProgram(binary, broker.Address(), append(settings,
+		"RETRY_MAX_CLOCK_SKEW=87600h", // the tests move the broker's clock through days of waiting
+		"RETRY_DATABASE_URL=sqlite://"+filepath.Join(t.TempDir(), "store.db"))...)
+	check.Must(t, broker.Deploy(t.Context(), "testdata/one-task.bpmn"))
+	s.says(0, "", "deploy")
+	if overREST(t) {
+		s.program.Settings = append(s.program.Settings, "ZEEBE_ADDRESS="+broker.RESTURL())
+	}
+	log := filepath.Join(logs, strings.ReplaceAll(t.Name(), "/", "-")+".log")
+	s.worker, err = s.program.Start(t.Context(), log)
+	check.Must(t, err)
+	t.Cleanup(func() {
+		if s.worker.Alive() {
+			s.stopsWorker()
+		}
+		if t.Failed() {
+			t.Logf("the worker's log ends with:\n%s", process.LogTail(log))
+		}
+	})
 	return s
 }
 
-// withWorker sets the scene with one worker. The worker is not asked whether it is ready: for up
-// to a minute after its clock was moved Camunda's broker calls its partition unhealthy, though it works on.
-func withWorker(t *testing.T) *scene {
-	t.Helper()
-	s := withoutWorker(t)
-	s.startWorker()
-	return s
-}
-
-// part runs a part of the test on the same scene.
-func (s *scene) part(name string, story func(*scene)) {
+// stopsWorker sends SIGTERM and waits for the end, which must be a good one.
+func (s *scene) stopsWorker() {
 	s.Helper()
-	s.Run(name, func(t *testing.T) { story(&scene{t, s.broker, s.since}) })
+	if err := s.worker.Stop(); err != nil {
+		s.Errorf("the worker after SIGTERM: %v", err)
+	}
+}
+
+// says runs a command of the worker next to the one that works. It must end with this exit code and print these words.
+func (s *scene) says(code int, words string, args ...string) {
+	s.Helper()
+	ctx, cancel := s.within(patience)
+	defer cancel()
+	got, text, err := s.program.Says(ctx, args...)
+	s.must(err)
+	if got != code || !strings.Contains(strings.Join(strings.Fields(text), " "), words) {
+		s.Fatalf("worker %v: exit code %d, want %d with %q:\n%s", args, got, code, words, text)
+	}
+}
+
+// shows fails the test unless this is a line of the worker's metrics.
+func (s *scene) shows(line string) {
+	s.Helper()
+	if _, text := s.worker.Get(s.Context(), "/metrics"); !slices.Contains(strings.Split(text, "\n"), line) {
+		s.Errorf("the metrics lack the line %q:\n%s", line, text)
+	}
+}
+
+// example puts models of the examples on the broker, with the forms that they link.
+func (s *scene) example(names ...string) {
+	s.Helper()
+	files := []string{"../../examples/review-job.form", "../../bpmn/review-claim.form"}
+	for _, name := range names {
+		files = append(files, filepath.Join("../../examples", name))
+	}
+	s.must(s.broker.Deploy(s.Context(), files...))
+}
+
+// variant puts a model on the broker that differs from the one of the tests by these replacements: old, new, old, new, ...
+func (s *scene) variant(oldNew ...string) {
+	s.Helper()
+	text, err := os.ReadFile("testdata/one-task.bpmn")
+	s.must(err)
+	file := filepath.Join(s.TempDir(), "variant.bpmn")
+	s.must(os.WriteFile(file, []byte(strings.NewReplacer(oldNew...).Replace(string(text))), 0o600))
+	s.must(s.broker.Deploy(s.Context(), file))
 }
 
 // within bounds one step of the story.
 func (s *scene) within(d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.Context(), d)
-}
-
-// until waits for a condition; describe says what was seen last.
-func (s *scene) until(what string, done func() bool, describe func() string) {
-	s.Helper()
-	ctx, cancel := s.within(patience)
-	defer cancel()
-	for !done() {
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			s.Fatalf("not within %v: %s; %s", patience, what, describe())
-		}
-	}
 }
 
 // must ends the test on an error.
@@ -86,7 +135,6 @@ type event struct {
 type fields struct {
 	ProcessInstanceKey       int64
 	ParentProcessInstanceKey int64
-	BpmnProcessID            string
 	BpmnElementType          string
 	ElementID                string
 	ElementInstanceKey       int64
@@ -98,7 +146,6 @@ type fields struct {
 	JobKey                   int64
 	ErrorType                string
 	ErrorMessage             string
-	Retries                  int32
 	Variables                json.RawMessage
 	DueDate                  any // a number of a timer, a text of a user task
 	CandidateGroupsList      []string
@@ -123,22 +170,14 @@ func parse(r cluster.Record, valueType, intent string) (e event, ok bool) {
 	return e, json.Unmarshal(r.Value, &e.fields) == nil
 }
 
-// await returns the first event of this type in the test that match accepts, past or to come.
+// await returns the first event of this type that match accepts, past or to come.
 func (s *scene) await(what, valueType, intent string, match func(event) bool) event {
-	s.Helper()
-	return s.awaitAfter(s.since, what, valueType, intent, match)
-}
-
-// awaitAfter is await for the records after a position.
-func (s *scene) awaitAfter(position int64, what, valueType, intent string, match func(event) bool) event {
 	s.Helper()
 	ctx, cancel := s.within(patience)
 	defer cancel()
 	var found event
 	_, err := s.broker.AwaitRecord(ctx, func(r cluster.Record) (ok bool) {
-		if r.Position > position {
-			found, ok = parse(r, valueType, intent)
-		}
+		found, ok = parse(r, valueType, intent)
 		return ok && match(found)
 	})
 	if err != nil {
@@ -147,14 +186,13 @@ func (s *scene) awaitAfter(position int64, what, valueType, intent string, match
 	return found
 }
 
-// events returns what has happened in the test so far, oldest first.
+// events returns what has happened so far, oldest first.
 func (s *scene) events(valueType, intent string, match func(event) bool) []event {
 	s.Helper()
 	records, err := s.broker.Records()
 	s.must(err)
 	var found []event
-	first, _ := slices.BinarySearchFunc(records, s.since+1, func(r cluster.Record, position int64) int { return cmp.Compare(r.Position, position) })
-	for _, r := range records[first:] {
+	for _, r := range records {
 		if e, ok := parse(r, valueType, intent); ok && match(e) {
 			found = append(found, e)
 		}

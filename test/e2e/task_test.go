@@ -18,13 +18,13 @@ const (
 // recordOutcome is the job by which a model reports how a claim ended.
 const recordOutcome = "record-retry-outcome"
 
-// task is a job that the test does in the place of another worker.
+// task is a job that the test does in the place of another worker, or a Camunda user task in the place of a person.
 type task struct {
 	scene     *scene
 	key       int64
 	instance  int64
-	element   string
 	variables vars
+	person    *event // the user task's record; nil for a job
 }
 
 // take waits for the next job of a type and activates it.
@@ -38,10 +38,7 @@ func (s *scene) take(jobType string) *task {
 		jobs := s.activate(poll)
 		if len(jobs) == 1 {
 			j := jobs[0]
-			return &task{
-				scene: s, key: j.Key, instance: j.ProcessInstanceKey, element: j.ElementId,
-				variables: readVars(s.T, j.Variables),
-			}
+			return &task{s, j.Key, j.ProcessInstanceKey, readVars(s.T, j.Variables), nil}
 		}
 	}
 	s.Fatalf("no %s job came within %v", jobType, patience)
@@ -68,6 +65,10 @@ func (s *scene) activate(request *pb.ActivateJobsRequest) []*pb.ActivatedJob {
 // complete finishes the task.
 func (t *task) complete(result vars) {
 	t.scene.Helper()
+	if t.person != nil {
+		t.scene.must(t.scene.broker.CompleteUserTask(t.scene.Context(), t.key, result))
+		return
+	}
 	_, err := t.scene.broker.CompleteJob(t.scene.Context(), &pb.CompleteJobRequest{
 		JobKey: t.key, Variables: result.json(t.scene.T),
 	})
@@ -94,4 +95,25 @@ func (t *task) holds(want vars) *task {
 	t.scene.Helper()
 	t.variables.hold(t.scene.T, want)
 	return t
+}
+
+// asks takes the claim's next user task, which waits for a person.
+func (c *claim) asks(element string) *task {
+	c.Helper()
+	e := c.await("a user task", "USER_TASK", "CREATED", func(e event) bool {
+		return e.Position > c.asked && c.has(e.ProcessInstanceKey)
+	})
+	c.asked = e.Position
+	if e.ElementID != element {
+		c.Fatalf("a person is asked to do %s, want %s", e.ElementID, element)
+	}
+	return &task{c.scene, e.Key, e.ProcessInstanceKey, c.variablesOf(e.ProcessInstanceKey), &e}
+}
+
+// isTakenBack fails the test where the task has not ended without a person.
+func (t *task) isTakenBack() {
+	t.scene.Helper()
+	if n := len(t.scene.events("USER_TASK", "CANCELED", func(e event) bool { return e.Key == t.key })); n != 1 {
+		t.scene.Errorf("the person's task was taken back %d times, want once", n)
+	}
 }

@@ -22,7 +22,6 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/testing/process"
-	"hospital.example/analyze-retry/test/suite"
 )
 
 const (
@@ -62,7 +61,7 @@ func build(t *testing.T) storage {
 	s := storage{t, t.TempDir()}
 	t.Cleanup(func() {
 		// What is still mounted cannot be removed.
-		ctx, cancel := suite.AfterTest()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // the test's own has ended
 		defer cancel()
 		check.Must(t, s.command(ctx, "umount", "--all").Run(), s.command(ctx, "rm", "--all").Run())
 	})
@@ -93,9 +92,10 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	check.Same(t, map[string]struct{}{"/data": {}}, c.Docker.Config.Volumes, "volumes")
 	check.Same(t, []string{"CMD", "/worker", "doctor", "--ready"}, c.Docker.Config.Healthcheck.Test, "health check")
 
-	broker, err := suite.StartBroker(t.Context(), cluster.Options{}, "../e2e/testdata/one-task.bpmn")
+	broker, err := cluster.Start("")
 	check.Must(t, err)
-	t.Cleanup(func() { check.Must(t, broker.Close()) })
+	t.Cleanup(func() { check.Must(t, broker.Stop()) })
+	check.Must(t, broker.Deploy(t.Context(), "../e2e/testdata/one-task.bpmn"))
 	address, err := process.FreeAddress()
 	check.Must(t, err)
 	container, data := s.buildah("from", "--pull-never", image), t.TempDir()

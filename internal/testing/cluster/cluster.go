@@ -11,8 +11,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"hospital.example/analyze-retry/internal/testing/engine/gateway"
 )
@@ -29,44 +34,42 @@ const (
 	EnvRecords = "ZEEBE_TEST_RECORDS"
 )
 
-// Cluster is a running cluster. It is safe for concurrent use, but for Kill, Restart and Stop.
+// Cluster is a running cluster, with a connection to its gateway, which tests use as the hospital's other workers and its
+// operators would. It is safe for concurrent use, but for Kill, Restart and Stop.
 type Cluster struct {
-	at      gateway.Addresses
-	dir     string
-	ownsDir bool
-	records recordLog
-	server  *gateway.Server // nil where another process runs it
+	pb.GatewayClient
+	conn      *grpc.ClientConn
+	at        gateway.Addresses
+	temporary string // its directory, if that is to be removed
+	records   recordLog
+	server    *gateway.Server // nil where another process runs it
 }
 
-// Options describe a cluster on the engine. The zero value is one on free ports in a temporary directory.
-type Options struct {
-	gateway.Options
-	// Dir keeps its data; "" means a temporary one, which [Cluster.Stop] removes.
-	Dir string
-	// At are its addresses; empty ones are chosen.
-	At gateway.Addresses
-	// Faults are its faults from the start, see [gateway.Gateway.InjectText].
-	Faults string
-}
-
-// Start starts the engine in this process. The caller has to call [Cluster.Stop].
-func Start(o Options) (c *Cluster, err error) {
-	c = &Cluster{dir: o.Dir, ownsDir: o.Dir == ""}
-	if c.ownsDir {
-		if c.dir, err = os.MkdirTemp("", "engine-"); err != nil {
+// Start starts the engine in this process, on free ports. Its data are in dir; "" is a temporary one, which [Cluster.Stop]
+// removes. The caller has to call [Cluster.Stop].
+func Start(dir string) (c *Cluster, err error) {
+	c = &Cluster{}
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "engine-"); err != nil {
 			return nil, err
 		}
-	} else if err := os.MkdirAll(c.dir, 0o750); err != nil {
+		c.temporary = dir
+	} else if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	if c.server, err = gateway.Start(c.dir, o.At, o.Options); err == nil {
-		err = c.server.InjectText(o.Faults)
-	}
-	if err != nil {
+	if c.server, err = gateway.Start(dir); err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
-	c.at, c.records.path = c.server.At, gateway.RecordsFile(c.dir)
-	return c, nil
+	c.at, c.records.path = c.server.At, gateway.RecordsFile(dir)
+	return c, c.dial()
+}
+
+// dial makes the connection, over which a call waits while the gateway is away.
+func (c *Cluster) dial() (err error) {
+	c.conn, err = grpc.NewClient(c.at.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	c.GatewayClient = pb.NewGatewayClient(c.conn)
+	return err
 }
 
 // FromEnv returns the cluster that the environment names, nil where it names none. The error names what is missing.
@@ -90,15 +93,26 @@ func FromEnv() (*Cluster, error) {
 			Monitoring: get(EnvMonitoring, "its management port, for example http://127.0.0.1:9600, with a clock that can be moved"),
 		},
 		records: recordLog{path: get(EnvRecords, "the file to which its broker logs with its DebugLogExporter")},
-		ownsDir: true,
 	}
 	if missing != nil {
 		return nil, fmt.Errorf("%s names a cluster, and these are missing (see docs/engine.md):\n%s",
 			EnvAddress, strings.Join(missing, "\n"))
 	}
-	var err error
-	c.dir, err = os.MkdirTemp("", "cluster-")
-	return c, err
+	return c, c.dial()
+}
+
+// Deploy deploys these files, models and forms, all or none.
+func (c *Cluster) Deploy(ctx context.Context, files ...string) error {
+	request := &pb.DeployResourceRequest{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		request.Resources = append(request.Resources, &pb.Resource{Name: filepath.Base(file), Content: content})
+	}
+	_, err := c.DeployResource(ctx, request)
+	return err
 }
 
 // Address returns the gateway's host:port.
@@ -110,37 +124,22 @@ func (c *Cluster) RESTURL() string { return "http://" + c.at.REST }
 // MonitoringURL returns where the metrics and the clock are, without a slash at the end.
 func (c *Cluster) MonitoringURL() string { return "http://" + c.at.Monitoring }
 
-// Dir returns a directory that goes with the cluster.
-func (c *Cluster) Dir() string { return c.dir }
+// Inject replaces the faults of a cluster that [Start] started, see [gateway.Gateway.InjectText].
+func (c *Cluster) Inject(faults string) error { return c.server.InjectText(faults) }
 
-// errElsewhere is for what only the engine in this process can do.
-var errElsewhere = errors.New("the cluster runs in another process")
-
-// Kill cuts all connections and forgets what is not kept. [Cluster.Restart] brings it back.
-func (c *Cluster) Kill() error {
-	if c.server == nil {
-		return errElsewhere
-	}
-	return c.server.Stop()
-}
+// Kill cuts all connections of a cluster that [Start] started and forgets what is not kept. [Cluster.Restart] brings it back.
+func (c *Cluster) Kill() error { return c.server.Stop() }
 
 // Restart starts a cluster that was killed, on the same addresses, with its clock where it was.
-func (c *Cluster) Restart() error {
-	if c.server == nil {
-		return errElsewhere
-	}
-	return c.server.Restart()
-}
+func (c *Cluster) Restart() error { return c.server.Restart() }
 
-// Stop ends a cluster that [Start] started and removes its directory if that is a temporary one.
-func (c *Cluster) Stop() (err error) {
+// Stop closes the connection, ends a cluster that [Start] started, and removes its directory if that is a temporary one.
+func (c *Cluster) Stop() error {
+	err := c.conn.Close()
 	if c.server != nil {
-		err = c.server.Stop()
+		err = errors.Join(err, c.server.Stop())
 	}
-	if c.ownsDir {
-		err = errors.Join(err, os.RemoveAll(c.dir))
-	}
-	return err
+	return errors.Join(err, os.RemoveAll(c.temporary))
 }
 
 // Now returns the time on the cluster's clock.
@@ -148,12 +147,8 @@ func (c *Cluster) Now(ctx context.Context) (time.Time, error) {
 	return c.clock(ctx, http.MethodGet, "/actuator/clock", nil)
 }
 
-// Advance moves the clock forward by d (whole milliseconds, more than 0) and returns the time it shows then. Timers that
-// fall due fire at once.
+// Advance moves the clock by d (whole milliseconds) and returns the time it shows then. Timers that fall due fire at once.
 func (c *Cluster) Advance(ctx context.Context, d time.Duration) (time.Time, error) {
-	if d < time.Millisecond {
-		return time.Time{}, fmt.Errorf("move the clock by %s: it goes forward only, by a millisecond or more", d)
-	}
 	body := fmt.Appendf(nil, `{"offsetMilli":%d}`, d.Milliseconds())
 	return c.clock(ctx, http.MethodPost, "/actuator/clock/add", body)
 }

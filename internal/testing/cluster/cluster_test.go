@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.uber.org/goleak"
 
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -45,30 +43,5 @@ func TestWhatIsMissingToUseAClusterIsNamed(t *testing.T) {
 	check.Fails(t, err, EnvMonitoring, EnvRecords)
 	if strings.Contains(err.Error(), EnvREST) {
 		t.Errorf("the error names what is there: %v", err)
-	}
-}
-
-func TestTheClockOfAKilledClusterIsWhereItWas(t *testing.T) {
-	c, err := Start(Options{})
-	check.Must(t, err)
-	defer func() { check.Must(t, c.Stop()) }()
-	moved, err := c.Advance(t.Context(), 48*time.Hour)
-	check.Must(t, err)
-	_, err = c.server.Do(&pb.PublishMessageRequest{Name: "m"})
-	check.Must(t, err)
-	before, err := c.Records()
-	check.Must(t, err)
-	check.Must(t, c.Kill())
-	check.Must(t, c.Restart())
-	now, err := c.Now(t.Context())
-	check.Must(t, err)
-	if now.Before(moved) {
-		t.Errorf("the clock shows %v, before %v", now, moved)
-	}
-	after, err := c.Records()
-	check.Must(t, err)
-	check.Same(t, len(before), len(after), "records")
-	if _, err := c.Advance(t.Context(), -time.Hour); err == nil {
-		t.Error("the clock went back")
 	}
 }

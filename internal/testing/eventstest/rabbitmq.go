@@ -74,10 +74,7 @@ func StartRabbitMQ(t *testing.T) *RabbitMQ {
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, mapping.Kill()) })
 	check.Must(t, r.Restart(t.Context()))
-	t.Cleanup(func() {
-		_, err := r.server.Stop(context.Background(), stopGrace)
-		check.Must(t, err)
-	})
+	t.Cleanup(func() { check.Must(t, r.server.Stop(stopGrace)) })
 	return r
 }
 

@@ -103,16 +103,15 @@ func (p *Process) Kill() error {
 	return p.Wait(context.Background())
 }
 
-// Stop asks the process to end (SIGTERM) and kills it when grace is over or the context ends. It reports true when the
-// process ended by itself.
-func (p *Process) Stop(ctx context.Context, grace time.Duration) (bool, error) {
+// Stop asks the process to end (SIGTERM). One that has not ended when grace is over is killed, which is an error.
+func (p *Process) Stop(grace time.Duration) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
-		return false, err
+		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, grace)
-	defer cancel()
-	if p.Wait(bounded) == nil {
-		return true, nil
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(grace):
+		return errors.Join(fmt.Errorf("process %d did not end within %v of SIGTERM and was killed", p.pid, grace), p.Kill())
 	}
-	return false, p.Kill()
 }

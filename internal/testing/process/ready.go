@@ -1,6 +1,8 @@
 package process
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrEnded is returned by [Process.Await] and [Serve] when the process has ended.
+// ErrEnded is the cause for which the context of [Process.While] ends with the process. [Process.Await] and [Serve] return it.
 var ErrEnded = errors.New("it has ended")
 
 // Serve starts a server, as [Start] does, and returns once ready reports that it answers. What it prints is appended to the
@@ -26,24 +28,28 @@ func Serve(ctx context.Context, cmd *exec.Cmd, logFile string, ready func(contex
 		return nil, err
 	}
 	if err := p.Await(ctx, ready); err != nil {
-		if ended := p.Err(); ended != nil {
-			err = fmt.Errorf("%w before it was ready, with %w", err, ended)
-		}
 		return nil, errors.Join(fmt.Errorf("%w; its log %s ends with:\n%s", err, logFile, LogTail(logFile)), p.Kill())
 	}
 	return p, nil
 }
 
+// While returns a context that ends with ctx or with the process, whichever is first. Its cause is [ErrEnded] with how the
+// process has ended.
+func (p *Process) While(ctx context.Context) (alive context.Context, cancel func()) {
+	alive, end := context.WithCancelCause(ctx)
+	go func() {
+		if p.Wait(alive) == nil {
+			end(fmt.Errorf("%w with %w", ErrEnded, cmp.Or(p.err, errors.New("exit status 0"))))
+		}
+	}()
+	return alive, func() { end(nil) }
+}
+
 // Await calls ready until it returns true, and returns [ErrEnded] or the context's error if the process or the context ends
 // first. The context of ready ends with the process: where a stranger has the port, an attempt hangs.
 func (p *Process) Await(ctx context.Context, ready func(context.Context) bool) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		if p.Wait(ctx) == nil {
-			cancel(ErrEnded)
-		}
-	}()
+	ctx, cancel := p.While(ctx)
+	defer cancel()
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for !ready(ctx) {
@@ -63,5 +69,9 @@ func LogTail(path string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return string(raw[max(0, len(raw)-most):])
+	if len(raw) > most {
+		raw = raw[len(raw)-most:]
+		raw = raw[bytes.IndexByte(raw, '\n')+1:] // the line that was cut
+	}
+	return string(raw)
 }

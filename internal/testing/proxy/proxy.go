@@ -33,8 +33,8 @@ type Faults struct {
 
 // Counts is what a proxy did: a test proves with it that its faults happened.
 type Counts struct {
-	Refused, Held, Swallowed int // connections, pieces of data, bytes of replies
-	Cut                      [2]int
+	Refused, Swallowed int // connections, bytes of replies
+	Cut                [2]int
 }
 
 // Proxy is one before one address.
@@ -200,9 +200,6 @@ func (p *Proxy) forward(l *link, d Direction) {
 func (p *Proxy) pass(l *link, d Direction, data []byte) (passed []byte, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.faults.Hole[d] {
-		p.counts.Held++
-	}
 	for p.faults.Hole[d] && !l.dead {
 		p.changed.Wait()
 	}

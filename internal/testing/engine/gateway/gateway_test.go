@@ -192,7 +192,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 func TestAKilledServerComesBackAsItWas(t *testing.T) {
-	s, err := Start(t.TempDir(), Addresses{}, Options{})
+	s, err := Start(t.TempDir())
 	check.Must(t, err)
 	play(t, s)
 	now, records := s.Now(), read(t, RecordsFile(s.Dir))
@@ -224,7 +224,7 @@ func TestAJournalThatCannotBeReadIsRefused(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		check.Must(t, os.WriteFile(filepath.Join(dir, "journal.jsonl"), []byte(line+"\n"), 0o600))
-		if _, err := Start(dir, Addresses{}, Options{}); err == nil || !strings.Contains(err.Error(), "repeat the commands of") || !strings.Contains(err.Error(), text) {
+		if _, err := Start(dir); err == nil || !strings.Contains(err.Error(), "repeat the commands of") || !strings.Contains(err.Error(), text) {
 			t.Errorf("error %v, want one with %s", err, text)
 		}
 	}

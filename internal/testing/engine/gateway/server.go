@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 
 	"go.uber.org/zap"
@@ -100,12 +99,8 @@ func (p *pipes) Close() error {
 // Addr implements [net.Listener].
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// Addresses are where a server listens, host:port. Empty ones are chosen.
-type Addresses struct {
-	GRPC       string `json:"grpc"`
-	REST       string `json:"rest"`
-	Monitoring string `json:"monitoring"`
-}
+// Addresses are where a server listens, host:port.
+type Addresses struct{ GRPC, REST, Monitoring string }
 
 // Server is a gateway that listens on the loopback interface and keeps its commands in a directory, so that it can be
 // killed and come back. Its methods are for one goroutine at a time.
@@ -115,20 +110,18 @@ type Server struct {
 	At Addresses
 	// Dir has its journal and its records.
 	Dir string
-
-	options Options
 }
 
-// Start starts a server. Its directory must exist; what a server before it did there is repeated. The caller has to call
+// Start starts a server on free addresses. Its directory must exist; what a server before it did there is repeated. The caller has to call
 // [Server.Stop].
-func Start(dir string, at Addresses, o Options) (*Server, error) {
-	s := &Server{At: at, Dir: dir, options: o}
+func Start(dir string) (*Server, error) {
+	s := &Server{Dir: dir}
 	return s, s.Restart()
 }
 
 // Restart starts a server that was stopped again, on the same addresses and the same directory.
 func (s *Server) Restart() error {
-	g := New(s.options)
+	g := New(Options{})
 	if err := g.open(s.Dir); err != nil {
 		g.Close()
 		return err
@@ -169,6 +162,3 @@ func (s *Server) Stop() error {
 	s.Close()
 	return s.journal.close()
 }
-
-// Remove stops the server and removes its directory.
-func (s *Server) Remove() error { return errors.Join(s.Stop(), os.RemoveAll(s.Dir)) }
