@@ -46,7 +46,7 @@ func (r *rig) isInPostgreSQL() { r.url = devpostgres.Database(r.T) }
 // out under load.
 func (r *rig) slowsBroker() {
 	r.Helper()
-	check.Must(r, r.broker.Inject("pace=4ms"))
+	r.broker.SetPace(4 * time.Millisecond)
 }
 
 // killsBeforeTheCommit kills a worker with jobs that have no decision in the store, and returns how many.

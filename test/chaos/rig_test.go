@@ -59,7 +59,7 @@ func newRig(t *testing.T) *rig {
 	r.broker, err = cluster.Start("")
 	check.Must(r, err)
 	t.Cleanup(func() { check.Must(r, r.broker.Stop()) })
-	check.Must(r, r.broker.Deploy(t.Context(), "testdata/flood.bpmn", "../e2e/testdata/one-task.bpmn"))
+	check.Must(r, r.broker.Deploy(t.Context(), "../e2e/testdata/one-task.bpmn"))
 	r.ledger = newLedger(r.broker)
 	r.proxy = r.before(r.broker.Address())
 	r.secret, err = audit.NewSecret()
@@ -96,24 +96,20 @@ func (r *rig) pass(d time.Duration) {
 	}
 }
 
-// chunk is how many claims make one process instance with many jobs, all to be retried, and some with one.
-const (
-	chunk       = 200
-	chunkSingle = 22
-)
+// chunk is how many claims are submitted at a time.
+const chunk = 200
 
-// submit starts the process instances of n new claims, a chunk at a time, and returns when the broker has them all. The
-// singles are the last of each chunk: permanent errors, some with no retries left, and one with an invalid input.
+// submit starts the process instances of n new claims, a chunk at a time, and returns when the broker has them all. The last
+// of each chunk are permanent errors, some with no retries left, and one with an invalid input; all others are to be retried.
 func (r *rig) submit(n int) {
 	r.Helper()
 	for from := 0; from < n; from += chunk {
 		some := min(chunk, n-from)
-		many := make([]claim, 0, some)
 		for i := range some {
 			number := len(r.claims)
 			c := claim{fmt.Sprintf("CLM-%d-1", 1000+number), passing[number%len(passing)], number % 5, audit.KindRetry}
 			switch last := some - i; {
-			case last > chunkSingle:
+			case last > 22:
 			case last > 8:
 				c.Error, c.kind = permanent[number%len(permanent)], audit.KindPermanent
 			case last > 2:
@@ -122,14 +118,7 @@ func (r *rig) submit(n int) {
 				c.RetryCount, c.kind = -1, audit.KindRejected
 			}
 			r.claims[c.ID] = c
-			if some-i > chunkSingle {
-				many = append(many, c)
-			} else {
-				r.create("OneTask", c)
-			}
-		}
-		if len(many) > 0 {
-			r.create("ChaosFlood", map[string]any{"claims": many})
+			r.create(c)
 		}
 	}
 }
@@ -149,13 +138,13 @@ func sortTexts() (passing, permanent []string) {
 	return passing, permanent
 }
 
-// create starts a process instance.
-func (r *rig) create(process string, variables any) {
+// create starts the process instance of a claim.
+func (r *rig) create(c claim) {
 	r.Helper()
-	text, err := json.Marshal(variables)
+	text, err := json.Marshal(c)
 	check.Must(r, err)
 	_, err = r.broker.CreateProcessInstance(r.Context(),
-		&pb.CreateProcessInstanceRequest{BpmnProcessId: process, Version: -1, Variables: string(text)})
+		&pb.CreateProcessInstanceRequest{BpmnProcessId: "OneTask", Version: -1, Variables: string(text)})
 	check.Must(r, err)
 }
 

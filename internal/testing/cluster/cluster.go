@@ -124,8 +124,8 @@ func (c *Cluster) RESTURL() string { return "http://" + c.at.REST }
 // MonitoringURL returns where the metrics and the clock are, without a slash at the end.
 func (c *Cluster) MonitoringURL() string { return "http://" + c.at.Monitoring }
 
-// Inject replaces the faults of a cluster that [Start] started, see [gateway.Gateway.InjectText].
-func (c *Cluster) Inject(faults string) error { return c.server.InjectText(faults) }
+// SetPace slows a cluster that [Start] started, see [gateway.Gateway.SetPace].
+func (c *Cluster) SetPace(pause time.Duration) { c.server.SetPace(pause) }
 
 // Kill cuts all connections of a cluster that [Start] started and forgets what is not kept. [Cluster.Restart] brings it back.
 func (c *Cluster) Kill() error { return c.server.Stop() }

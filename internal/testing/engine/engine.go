@@ -33,22 +33,20 @@ type Engine struct {
 	now     time.Time
 	keys    int64 // so far
 	created int64 // process instances of clients so far
-	// position is that of the last record, source that of the command under way.
+	// position is that of the last record, source that of the command under way, -1 where there is no record of it.
 	position, source int64
-	underWay         Record
 	// steps are what the command under way still has to do. A model's loops do not nest in the stack.
 	steps []func()
 
-	definitions []*definition // oldest first
-	forms       []*form       // oldest first
-	instances   map[int64]*instance
-	jobs        map[int64]*job
-	ready       map[string]*queue // activatable jobs by type
-	alarms      alarms
-	subs        []*subscription
-	messages    []*message
-	incidents   map[int64]*incident
-	userTasks   map[int64]*userTask
+	deployed  []*deployed // oldest first
+	instances map[int64]*instance
+	jobs      map[int64]*job
+	ready     map[string]*queue // activatable jobs by type
+	alarms    alarms
+	subs      []*subscription
+	messages  []*message
+	incidents map[int64]*incident
+	userTasks map[int64]*userTask
 }
 
 // New returns an engine on which nothing is deployed.
@@ -119,10 +117,10 @@ func (e *Engine) Tick(now time.Time) {
 
 // NextDue returns when something happens by itself; ok is false where nothing will.
 func (e *Engine) NextDue() (at time.Time, ok bool) {
-	if len(e.alarms.all) == 0 {
+	if len(e.alarms) == 0 {
 		return time.Time{}, false
 	}
-	return e.alarms.all[0].due, true
+	return e.alarms[0].due, true
 }
 
 // Available reports whether there is a job of a type to be activated.
@@ -131,38 +129,21 @@ func (e *Engine) Available(jobType string) bool {
 	return q != nil && q.jobs > 0
 }
 
-// Incidents returns how many incidents are open.
-func (e *Engine) Incidents() int { return len(e.incidents) }
-
-type definition struct {
+// deployed is a version of a process or of a form.
+type deployed struct {
 	key      int64
 	version  int32
-	process  *model.Process
+	id       string
+	process  *model.Process // nil for a form
 	resource string
 	content  []byte
 }
 
-type form struct {
-	key, version int64
-	id, resource string
-	content      []byte
-}
-
-// latest returns the newest version of a process, nil if there is none.
-func (e *Engine) latest(processID string) (found *definition) {
-	for _, d := range e.definitions {
-		if d.process.ID == processID {
+// latest returns the newest version of a process, or of a form, nil if there is none.
+func (e *Engine) latest(id string, isProcess bool) (found *deployed) {
+	for _, d := range e.deployed {
+		if d.id == id && (d.process != nil) == isProcess {
 			found = d
-		}
-	}
-	return found
-}
-
-// latestForm returns the newest version of a form, nil if there is none.
-func (e *Engine) latestForm(id string) (found *form) {
-	for _, f := range e.forms {
-		if f.id == id {
-			found = f
 		}
 	}
 	return found
@@ -188,42 +169,36 @@ func (e *Engine) run() {
 
 // Record is one entry of the log, as a broker's exporters see it.
 type Record struct {
-	PartitionID     int64  `json:"partitionId"`
-	Value           Value  `json:"value"`
-	Key             int64  `json:"key"`
-	Timestamp       int64  `json:"timestamp"` // milliseconds of Unix time
-	ValueType       string `json:"valueType"`
-	Intent          string `json:"intent"`
-	RejectionType   string `json:"rejectionType"`
-	RejectionReason string `json:"rejectionReason"`
-	RecordType      string `json:"recordType"` // COMMAND, EVENT or COMMAND_REJECTION
-	Position        int64  `json:"position"`
-	Source          int64  `json:"sourceRecordPosition"`
+	Position   int64  `json:"position"`
+	Timestamp  int64  `json:"timestamp"`  // milliseconds of Unix time
+	RecordType string `json:"recordType"` // COMMAND or EVENT
+	ValueType  string `json:"valueType"`
+	Intent     string `json:"intent"`
+	Key        int64  `json:"key"`
+	Value      Value  `json:"value"`
+	Source     int64  `json:"sourceRecordPosition"` // of the command that led to it; -1 for none
 }
 
 // Value is what a record says.
 type Value = map[string]any
 
-func (e *Engine) emit(r Record) {
-	e.position++
-	if e.Out == nil {
-		return
-	}
-	r.Timestamp, r.Position, r.Source = e.now.UnixMilli(), e.position, e.source
-	r.PartitionID = max(r.Key>>partitionBits, 1)
-	r.RejectionType = cmp.Or(r.RejectionType, "NULL_VAL")
-	e.Out(r)
-}
-
+// event records what has happened.
 func (e *Engine) event(valueType, intent string, key int64, v Value) {
-	e.emit(Record{RecordType: "EVENT", ValueType: valueType, Intent: intent, Key: key, Value: v})
+	e.emit("EVENT", valueType, intent, key, v)
 }
 
-// command records what a client wants, or what falls due. The records that follow name it as their source.
+// command records the answer of a worker or of a person, of which only what was sent. The records that follow name it as
+// their source.
 func (e *Engine) command(valueType, intent string, key int64, v Value) {
-	e.underWay = Record{RecordType: "COMMAND", ValueType: valueType, Intent: intent, Key: key, Value: v}
-	e.emit(e.underWay)
+	e.emit("COMMAND", valueType, intent, key, v)
 	e.source = e.position
+}
+
+func (e *Engine) emit(recordType, valueType, intent string, key int64, v Value) {
+	e.position++
+	if e.Out != nil {
+		e.Out(Record{e.position, e.now.UnixMilli(), recordType, valueType, intent, key, v, e.source})
+	}
 }
 
 // rejections are the reasons for which a command is rejected, with the codes that clients get.
@@ -234,12 +209,10 @@ var rejections = map[string]codes.Code{
 	"ALREADY_EXISTS":   codes.AlreadyExists,
 }
 
-// reject records that the command under way is rejected, and returns the error that the client gets.
-func (e *Engine) reject(reason, format string, args ...any) error {
-	r, text := e.underWay, fmt.Sprintf(format, args...)
-	r.RecordType, r.Value, r.RejectionType, r.RejectionReason = "COMMAND_REJECTION", Value{}, reason, text
-	e.emit(r)
-	return status.Errorf(rejections[reason], "Command '%s' rejected with code '%s': %s", r.Intent, reason, text)
+// reject returns the error that a client gets for a command.
+func reject(intent, reason, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	return status.Errorf(rejections[reason], "Command '%s' rejected with code '%s': %s", intent, reason, text)
 }
 
 // CheckTenants refuses tenants other than the one; none and "" are the default one. method is the name in the refusal.

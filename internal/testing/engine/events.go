@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/testing/engine/feel"
 	"hospital.example/analyze-retry/internal/testing/engine/model"
@@ -45,9 +43,6 @@ func (i *instance) awaited() (events []*model.Element) {
 			events = append(events, f.To)
 		}
 		return events
-	}
-	if i.inner {
-		return nil // its body has them
 	}
 	return i.el.Boundary
 }
@@ -109,23 +104,19 @@ func (e *Engine) due(el *model.Element, i *instance) (time.Time, *problem) {
 		what = "date-time"
 	}
 	return time.Time{}, &problem{"EXTRACT_VALUE_ERROR", fmt.Sprintf(
-		"Invalid %s format '%v' for expression '%s'", what, feel.String(got), source(el.Timer))}
+		"Invalid %s format '%v' for expression '%s'", what, feel.String(got), el.Timer.Text)}
 }
 
 // subscribe returns the subscription of a message event, which is not open yet.
 func (e *Engine) subscribe(el *model.Element, i *instance) (*subscription, *problem) {
-	name, p := e.text(el.Message.Name, i)
-	if p != nil {
-		return nil, p
-	}
 	got := e.eval(el.Message.CorrelationKey, i, nil)
 	switch kind := feel.TypeName(got); kind {
 	case "STRING", "NUMBER":
 		value, _ := feel.String(got).(string)
-		return &subscription{at: i, target: el, name: name, value: value}, nil
+		return &subscription{at: i, target: el, name: el.Message.Name, value: value}, nil
 	default:
 		return nil, &problem{"EXTRACT_VALUE_ERROR", fmt.Sprintf("Failed to extract the correlation key for '%s': "+
-			"The value must be either a string or a number, but was '%s'.", source(el.Message.CorrelationKey), kind)}
+			"The value must be either a string or a number, but was '%s'.", el.Message.CorrelationKey.Text, kind)}
 	}
 }
 
@@ -161,7 +152,6 @@ func (e *Engine) unsubscribe(s *subscription) {
 // fire lets a timer fire that is due.
 func (e *Engine) fire(t *timer) {
 	t.at.timers = slices.DeleteFunc(t.at.timers, func(o *timer) bool { return o == t })
-	e.command("TIMER", "TRIGGER", t.key, e.timerValue(t))
 	e.event("TIMER", "TRIGGERED", t.key, e.timerValue(t))
 	e.trigger(t.at, t.target, nil)
 }
@@ -188,10 +178,6 @@ func (e *Engine) trigger(i *instance, target *model.Element, vars variables) {
 
 // publish gives a message to who waits for it, and keeps it for those who come while it lives.
 func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
-	if r.Name == "" {
-		return nil, status.Error(codes.InvalidArgument,
-			"Expected to publish a message with a name, but it was blank")
-	}
 	if err := e.CheckTenants("PublishMessage", r.TenantId); err != nil {
 		return nil, err
 	}
@@ -199,31 +185,21 @@ func (e *Engine) publish(r *pb.PublishMessageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := Value{
-		"name": r.Name, "correlationKey": r.CorrelationKey, "messageId": r.MessageId, "timeToLive": r.TimeToLive,
-		"variables": vars.JSON(), "tenantId": e.Tenant,
-	}
-	e.command("MESSAGE", "PUBLISH", -1, v)
 	if r.MessageId != "" && slices.ContainsFunc(e.messages, func(m *message) bool {
 		return m.name == r.Name && m.value == r.CorrelationKey && m.id == r.MessageId
 	}) {
-		return nil, e.reject("ALREADY_EXISTS",
+		return nil, reject("PUBLISH", "ALREADY_EXISTS",
 			"Expected to publish a new message with id '%s', but a message with that id was already published", r.MessageId)
 	}
 	m := &message{key: e.key(1), name: r.Name, value: r.CorrelationKey, id: r.MessageId, vars: vars}
-	e.event("MESSAGE", "PUBLISHED", m.key, v)
 	for _, s := range slices.Clone(e.subs) {
 		e.correlate(m, s)
 	}
-	expire := func() {
-		e.messages = slices.DeleteFunc(e.messages, func(o *message) bool { return o == m })
-		e.event("MESSAGE", "EXPIRED", m.key, v)
-	}
-	if r.TimeToLive <= 0 {
-		expire()
-	} else {
+	if r.TimeToLive > 0 {
 		e.messages = append(e.messages, m)
-		e.alarms.set(m.key, e.now.Add(time.Duration(r.TimeToLive)*time.Millisecond), expire)
+		e.alarms.set(m.key, e.now.Add(milliseconds(r.TimeToLive)), func() {
+			e.messages = slices.DeleteFunc(e.messages, func(o *message) bool { return o == m })
+		})
 	}
 	return &pb.PublishMessageResponse{Key: m.key, TenantId: e.Tenant}, nil
 }
@@ -244,7 +220,7 @@ func (e *Engine) opened(s *subscription) {
 
 // correlate gives a message to a subscription that still waits for it, once for each process.
 func (e *Engine) correlate(m *message, s *subscription) bool {
-	process := s.at.def.process.ID
+	process := s.at.def.id
 	if m.name != s.name || m.value != s.value || slices.Contains(m.got, process) || !slices.Contains(e.subs, s) {
 		return false
 	}

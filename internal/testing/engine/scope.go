@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"hospital.example/analyze-retry/internal/testing/engine/feel"
 	"hospital.example/analyze-retry/internal/testing/engine/model"
@@ -16,7 +14,7 @@ import (
 type instance struct {
 	key      int64
 	el       *model.Element
-	def      *definition
+	def      *deployed
 	scope    *instance // that it runs in; nil for a process
 	root     *instance // of its process
 	caller   *instance // the call activity, of a process
@@ -31,15 +29,13 @@ type instance struct {
 	timers   []*timer
 	subs     []*subscription
 	incident *incident
-	// inner is set for one run of a multi-instance. Its scope is the body, which has the same element.
-	inner bool
-	ended bool
+	ended    bool
 	// interrupted is set where an event subprocess has ended what ran in this scope.
 	interrupted bool
 }
 
 // newInstance adds an instance of an element to a scope, which is nil for a process.
-func (e *Engine) newInstance(el *model.Element, def *definition, scope *instance, partition int64) *instance {
+func (e *Engine) newInstance(el *model.Element, def *deployed, scope *instance, partition int64) *instance {
 	i := &instance{
 		key: e.key(partition), el: el, def: def, scope: scope, vars: variables{}, varKeys: map[string]int64{},
 	}
@@ -56,8 +52,8 @@ func (i *instance) partition() int64 { return i.root.key >> partitionBits }
 // place is what all records about an instance say.
 func (e *Engine) place(i *instance) Value {
 	return Value{
-		"elementId": i.el.ID, "elementInstanceKey": i.key, "bpmnProcessId": i.def.process.ID,
-		"processDefinitionKey": i.def.key, "processDefinitionVersion": i.def.version, "version": i.def.version,
+		"elementId": i.el.ID, "elementInstanceKey": i.key, "bpmnProcessId": i.def.id,
+		"processDefinitionKey": i.def.key, "processDefinitionVersion": i.def.version,
 		"processInstanceKey": i.root.key, "tenantId": e.Tenant,
 	}
 }
@@ -70,19 +66,11 @@ func with(v, more Value) Value {
 
 // lifecycle records what happens to an instance.
 func (e *Engine) lifecycle(i *instance, intent string) {
-	kind := i.el.RecordType()
-	if i.el.Loop != nil && !i.inner {
-		kind = "MULTI_INSTANCE_BODY"
-	}
 	v := with(e.place(i), Value{
-		"bpmnElementType": kind, "flowScopeKey": int64(-1),
-		"parentProcessInstanceKey": int64(-1), "parentElementInstanceKey": int64(-1),
+		"bpmnElementType": i.el.RecordType(), "parentProcessInstanceKey": int64(-1),
 	})
-	if i.scope != nil {
-		v["flowScopeKey"] = i.scope.key
-	}
 	if c := i.root.caller; c != nil {
-		v["parentProcessInstanceKey"], v["parentElementInstanceKey"] = c.root.key, c.key
+		v["parentProcessInstanceKey"] = c.root.key
 	}
 	e.event("PROCESS_INSTANCE", intent, i.key, v)
 }
@@ -95,13 +83,7 @@ func (v variables) JSON() json.RawMessage {
 	if v == nil {
 		return json.RawMessage("{}")
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // texts stay as they came
-	if err := e.Encode(map[string]json.RawMessage(v)); err != nil {
-		panic(err) // they were valid when they came
-	}
-	return bytes.TrimSpace(b.Bytes())
+	return feel.ToJSON(map[string]json.RawMessage(v))
 }
 
 // get returns the variable that an instance sees: the nearest one.
@@ -141,7 +123,7 @@ func (e *Engine) setLocal(i *instance, vars variables) {
 		}
 		i.vars[name] = vars[name]
 		e.event("VARIABLE", intent, i.varKeys[name], Value{
-			"name": name, "value": string(vars[name]), "scopeKey": i.key, "bpmnProcessId": i.def.process.ID,
+			"name": name, "value": string(vars[name]), "scopeKey": i.key, "bpmnProcessId": i.def.id,
 			"processInstanceKey": i.root.key, "processDefinitionKey": i.def.key, "tenantId": e.Tenant,
 		})
 	}
@@ -181,43 +163,13 @@ func (e *Engine) eval(v *model.Value, i *instance, first variables) any {
 	})
 }
 
-// text returns the value of an expression that is to be a text.
-func (e *Engine) text(v *model.Value, i *instance) (string, *problem) {
-	got := e.eval(v, i, nil)
-	if s, ok := got.(string); ok {
-		return s, nil
-	}
-	return "", e.mistyped(v, "STRING", got)
-}
-
 // mapped returns the results of mappings in their order. Each sees the results of those before it.
 func (e *Engine) mapped(mappings []model.Mapping, i *instance) variables {
 	results := variables{}
 	for _, m := range mappings {
-		got, name := e.eval(m.Source, i, results), m.Target[0]
-		if len(m.Target) > 1 {
-			current, ok := results[name]
-			if !ok {
-				current, _ = i.get(name)
-			}
-			got = nested(feel.FromJSON(current), m.Target[1:], got)
-		}
-		results[name] = feel.ToJSON(got)
+		results[m.Target] = feel.ToJSON(e.eval(m.Source, i, results))
 	}
 	return results
-}
-
-// nested returns an object in which the property at a path is another; what is no object is replaced by one.
-func nested(current any, path []string, v any) any {
-	if len(path) == 0 {
-		return v
-	}
-	object, _ := current.(map[string]any)
-	if object = maps.Clone(object); object == nil {
-		object = map[string]any{}
-	}
-	object[path[0]] = nested(object[path[0]], path[1:], v)
-	return object
 }
 
 // problem is why an element cannot go on. It becomes an incident.
@@ -226,11 +178,8 @@ type problem struct{ kind, text string }
 // mistyped is the problem of an expression whose value is of another type.
 func (e *Engine) mistyped(v *model.Value, want string, got any) *problem {
 	return &problem{"EXTRACT_VALUE_ERROR", fmt.Sprintf(
-		"Expected result of the expression '%s' to be '%s', but was '%s'.", source(v), want, feel.TypeName(got))}
+		"Expected result of the expression '%s' to be '%s', but was '%s'.", v.Text, want, feel.TypeName(got))}
 }
-
-// source returns an expression as messages quote it.
-func source(v *model.Value) string { return strings.TrimPrefix(v.Text, "=") }
 
 type incident struct {
 	key   int64

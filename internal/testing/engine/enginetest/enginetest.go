@@ -32,10 +32,8 @@ type Job struct {
 	Poison string
 }
 
-// Options are those of a gateway. What the gateway has is here too, so that a test needs one package.
-type Options = gateway.Options
-
-// Fault is what goes wrong with the next calls of a method.
+// Fault is what goes wrong with the next calls of a method. What the gateway has is here too, so that a test needs one
+// package.
 type Fault = gateway.Fault
 
 // Method is the name of a gateway's method.
@@ -46,14 +44,14 @@ type Call = gateway.Call
 
 // The methods that the worker and its commands call.
 const (
-	ActivateJobs     = gateway.ActivateJobs
-	CompleteJob      = gateway.CompleteJob
-	ThrowError       = gateway.ThrowError
-	FailJob          = gateway.FailJob
-	Topology         = gateway.Topology
-	DeployResource   = gateway.DeployResource
-	PublishMessage   = gateway.PublishMessage
-	UpdateJobTimeout = gateway.UpdateJobTimeout
+	ActivateJobs     Method = "ActivateJobs"
+	CompleteJob      Method = "CompleteJob"
+	ThrowError       Method = "ThrowError"
+	FailJob          Method = "FailJob"
+	Topology         Method = "Topology"
+	DeployResource   Method = "DeployResource"
+	PublishMessage   Method = "PublishMessage"
+	UpdateJobTimeout Method = "UpdateJobTimeout"
 )
 
 // State is the state of a job.
@@ -97,13 +95,9 @@ type Gateway struct {
 
 // New returns an engine on which nothing is deployed and which does not listen yet; the options are those of its gRPC
 // server.
-func New(options ...grpc.ServerOption) *Gateway { return With(gateway.Options{Server: options}) }
-
-// With returns an engine with other options.
-func With(o Options) *Gateway {
+func New(options ...grpc.ServerOption) *Gateway {
 	g := &Gateway{deployed: map[string]bool{}, jobs: map[int64]*job{}}
-	o.KeepCalls, o.Record = true, g.record
-	g.Gateway = gateway.New(o)
+	g.Gateway = gateway.New(gateway.Options{Server: options, KeepCalls: true, Record: g.record})
 	return g
 }
 

@@ -15,12 +15,7 @@ type TokenReply func(w http.ResponseWriter, r *http.Request, n int) error
 func Issues(life time.Duration) TokenReply {
 	return func(w http.ResponseWriter, _ *http.Request, n int) error {
 		w.Header().Set("Content-Type", "application/json")
-		_, err := fmt.Fprintf(
-			w,
-			`{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`,
-			n,
-			int(life.Seconds()),
-		)
+		_, err := fmt.Fprintf(w, `{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`, n, int(life.Seconds()))
 		return err
 	}
 }
@@ -43,9 +38,10 @@ func Says(code int, body string) TokenReply {
 // Issuer is a token server without a network, so that the clock of a bubble of testing/synctest can move. It is made by
 // NewIssuer.
 type Issuer struct {
+	answer TokenReply
+
 	mu        sync.Mutex
 	requested []time.Time
-	answer    TokenReply
 }
 
 // NewIssuer returns a token server that answers so.
@@ -55,20 +51,13 @@ func NewIssuer(answer TokenReply) *Issuer { return &Issuer{answer: answer} }
 func (i *Issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	i.mu.Lock()
 	i.requested = append(i.requested, time.Now())
-	n, answer := len(i.requested), i.answer
+	n := len(i.requested)
 	i.mu.Unlock()
 	w := httptest.NewRecorder()
-	if err := answer(w, r, n); err != nil {
+	if err := i.answer(w, r, n); err != nil {
 		return nil, err
 	}
 	return w.Result(), nil
-}
-
-// Set sets how the requests from now on are answered.
-func (i *Issuer) Set(answer TokenReply) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.answer = answer
 }
 
 // Requests returns how often a token was requested, and how often in the second with the most requests.

@@ -64,26 +64,6 @@ func same(a, b any) bool {
 // units are the characters of a text as Java counts them.
 func units(s string) []uint16 { return utf16.Encode([]rune(s)) }
 
-// size returns about how large a value is, in bytes. It stops counting beyond the most.
-func size(v any, most int) int {
-	n := 1
-	switch v := v.(type) {
-	case string:
-		n += len(v)
-	case []any:
-		for i := 0; i < len(v) && n <= most; i++ {
-			n += size(v[i], most-n)
-		}
-	case map[string]any:
-		for key, item := range v {
-			if n <= most {
-				n += len(key) + size(item, most-n)
-			}
-		}
-	}
-	return n
-}
-
 // String returns what string(v) gives: a text, or nil for null. The keys of objects are sorted.
 func String(v any) any {
 	switch v.(type) {
@@ -146,7 +126,7 @@ func FromJSON(text []byte) any {
 	return fromJSON(v)
 }
 
-// fromJSON leaves a number with an exponent, or of many digits, as it came: nothing computes with it.
+// fromJSON leaves a number with an exponent as it came: nothing computes with it.
 func fromJSON(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -170,16 +150,14 @@ type Number struct {
 	scale int
 }
 
-const maxDigits = 36 // with the sign and the point: Java's engine rounds to 34
-
 func whole(n int) Number { return Number{big.NewRat(int64(n), 1), 0} }
 
 var numberText = regexp.MustCompile(`^[+-]?(?:[0-9]+\.?([0-9]*)|\.([0-9]+))$`)
 
-// toNumber reads a number; nil is none, or one of too many digits.
+// toNumber reads a number; nil is none.
 func toNumber(s string) any {
 	m := numberText.FindStringSubmatch(s)
-	if m == nil || len(s) > maxDigits {
+	if m == nil {
 		return nil
 	}
 	value, _ := new(big.Rat).SetString(s)
@@ -200,11 +178,6 @@ func times(a, b Number) Number { return Number{new(big.Rat).Mul(a.value, b.value
 func (n Number) int() int {
 	i := new(big.Int).Quo(n.value.Num(), n.value.Denom())
 	return int(int32(i.Int64()))
-}
-
-// Int64 returns a whole number, and whether it is one of 64 bits.
-func (n Number) Int64() (int64, bool) {
-	return n.value.Num().Int64(), n.value.IsInt() && n.value.Num().IsInt64()
 }
 
 // String returns the number with the digits of its scale.

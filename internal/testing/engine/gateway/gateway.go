@@ -3,12 +3,10 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
@@ -21,13 +19,11 @@ import (
 	"hospital.example/analyze-retry/internal/testing/engine"
 )
 
-// DefaultVersion is the version that the topology shows: that of the APIs which are served.
-const DefaultVersion = "8.9.0"
+// version is what the topology shows: that of the APIs which are served.
+const version = "8.9.0"
 
 // Options describe a gateway. The zero value is one that keeps nothing.
 type Options struct {
-	// Version is what the topology shows; "" means [DefaultVersion].
-	Version string
 	// Server are the options of the gRPC server, for example its TLS credentials.
 	Server []grpc.ServerOption
 	// KeepCalls keeps every call for [Gateway.Calls].
@@ -53,12 +49,13 @@ type Gateway struct {
 	http    map[*http.Server]struct{} // servers of the REST API and of the management port
 	// listeners are closed with the gateway: a server that has not begun to serve does not know its own.
 	listeners []net.Listener
-	inFlight  atomic.Int64 // requests under way
+
+	lane sync.Mutex
+	pace time.Duration
 }
 
 // New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
 func New(o Options) *Gateway {
-	o.Version = cmp.Or(o.Version, DefaultVersion)
 	g := &Gateway{
 		options: o,
 		engine:  engine.New(),
@@ -68,7 +65,6 @@ func New(o Options) *Gateway {
 	}
 	g.engine.Out = g.record
 	g.server = grpc.NewServer(append(o.Server,
-		grpc.MaxRecvMsgSize(maxRequest),
 		// The last one: those of the options come before it.
 		grpc.ChainUnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
 			return g.serve(ctx, r.(proto.Message))
@@ -78,9 +74,6 @@ func New(o Options) *Gateway {
 	go g.run()
 	return g
 }
-
-// maxRequest is the size of the largest request: 4 MiB, and what surrounds it.
-const maxRequest = 4<<20 + 64<<10
 
 // Close ends all connections at once, as a killed gateway does, and stops the clock.
 func (g *Gateway) Close() {
@@ -129,13 +122,6 @@ func (g *Gateway) run() {
 // now returns the time on the engine's clock, in whole milliseconds, as records have it. The caller holds the mutex.
 func (g *Gateway) now() time.Time { return time.Now().Add(g.offset).Truncate(time.Millisecond) }
 
-// Now returns the time on the engine's clock.
-func (g *Gateway) Now() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.now()
-}
-
 // SetClock sets how far the engine's clock is ahead of this process's. What falls due happens at once.
 func (g *Gateway) SetClock(ahead time.Duration) {
 	g.mu.Lock()
@@ -146,19 +132,26 @@ func (g *Gateway) SetClock(ahead time.Duration) {
 // setClock is SetClock. The caller holds the mutex.
 func (g *Gateway) setClock(offset time.Duration) {
 	g.offset = offset
-	g.note(g.now(), entry{Offset: &offset})
+	g.note(line{At: g.now().UnixMilli(), Offset: &offset})
 	g.tick()
 	g.change()
+}
+
+// SetPace sets a pause before each command of workers, in a lane that all of them take: a gateway that is slow under load,
+// while whoever starts process instances is not slowed.
+func (g *Gateway) SetPace(pause time.Duration) {
+	g.lane.Lock()
+	defer g.lane.Unlock()
+	g.pace = pause
 }
 
 // tick lets happen what is due and returns the time. The caller holds the mutex.
 func (g *Gateway) tick() time.Time {
 	now := g.now()
 	if due, ok := g.engine.NextDue(); ok && !due.After(now) && !g.closed {
-		g.note(now, entry{})
+		g.note(line{At: now.UnixMilli()})
 		g.engine.Tick(now)
 		g.change()
-		g.flush()
 	}
 	return now
 }
@@ -182,14 +175,13 @@ var errClosed = status.Error(codes.Unavailable, "the gateway is closed")
 
 // Do passes a request to the engine, one at a time, and returns the answer. It is what every call becomes.
 func (g *Gateway) Do(request any) (any, error) {
-	defer g.inFlight.Add(-1)
-	if n, limit := g.inFlight.Add(1), g.faults.most(); limit > 0 && n > limit {
-		return nil, status.Error(codes.ResourceExhausted,
-			"Expected to handle request, but resource exhausted: partition 1 is overloaded (backpressure)")
+	if _, starts := request.(*pb.CreateProcessInstanceRequest); !starts {
+		g.lane.Lock()
+		sleep(context.Background(), g.pace)
+		g.lane.Unlock()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	sleep(context.Background(), g.faults.pause())
 	if g.closed {
 		return nil, errClosed
 	}
@@ -197,23 +189,22 @@ func (g *Gateway) Do(request any) (any, error) {
 		return g.topology(), nil
 	}
 	now := g.tick()
-	g.note(now, entry{Request: request})
+	g.noteCommand(now, request)
 	answer, err := g.engine.Do(now, request)
 	g.change()
-	g.flush()
 	return answer, err
 }
 
 // topology shows one broker that leads all partitions, which are healthy.
 func (g *Gateway) topology() *pb.TopologyResponse {
-	broker := &pb.BrokerInfo{Host: "127.0.0.1", Port: 26501, Version: g.options.Version}
+	broker := &pb.BrokerInfo{Host: "127.0.0.1", Port: 26501, Version: version}
 	for n := range g.engine.Partitions {
 		broker.Partitions = append(broker.Partitions, &pb.Partition{
 			PartitionId: int32(n) + 1, Role: pb.Partition_LEADER, Health: pb.Partition_HEALTHY,
 		})
 	}
 	return &pb.TopologyResponse{
-		GatewayVersion: g.options.Version, ClusterSize: 1, PartitionsCount: int32(len(broker.Partitions)),
+		GatewayVersion: version, ClusterSize: 1, PartitionsCount: int32(len(broker.Partitions)),
 		ReplicationFactor: 1, Brokers: []*pb.BrokerInfo{broker},
 	}
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"hospital.example/analyze-retry/internal/testing/engine"
 )
@@ -29,27 +27,15 @@ const (
 func RecordsFile(dir string) string { return filepath.Join(dir, recordsFile) }
 
 // journal keeps the commands before they are done, and the records they led to.
-type journal struct {
-	commands *os.File
-	records  *bufio.Writer
-	file     *os.File // of records
-}
+type journal struct{ commands, records *os.File }
 
-// entry is one line of the journal. It is a move of the clock, a command, or else the time at which something fell due.
-type entry struct {
-	Offset  *time.Duration
-	Request any
-}
-
-// line is how an entry is kept.
+// line is one line of the journal. It is a move of the clock, a command, or else the time at which something fell due.
 type line struct {
-	At      int64           `json:"at"` // milliseconds of Unix time on the engine's clock
-	Offset  *time.Duration  `json:"offset,omitempty"`
-	Command string          `json:"command,omitempty"` // the request's type
-	Request json.RawMessage `json:"request,omitempty"`
+	At     int64                    `json:"at"` // milliseconds of Unix time on the engine's clock
+	Offset *time.Duration           `json:"offset,omitempty"`
+	Call   json.RawMessage          `json:"call,omitempty"` // a request of gRPC with its type
+	Task   *engine.CompleteUserTask `json:"task,omitempty"` // it is no request of gRPC
 }
-
-const userTaskCommand = "CompleteUserTask" // it is no message of gRPC
 
 // open makes the gateway keep its commands and records in a directory, and first repeats the commands that are there. The
 // records are written anew: the same commands at the same times lead to the same records.
@@ -60,37 +46,54 @@ func (g *Gateway) open(dir string) error {
 	if err != nil {
 		return err
 	}
-	g.journal = &journal{records: bufio.NewWriterSize(records, 1<<20), file: records}
+	g.journal = &journal{records: records}
 	path := filepath.Join(dir, journalFile)
 	if err := g.replay(path); err != nil {
 		return fmt.Errorf("repeat the commands of %s: %w", path, err)
 	}
-	g.flush()
 	g.journal.commands, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	return err
 }
 
-// note keeps an entry before it happens. The caller holds the mutex.
-func (g *Gateway) note(at time.Time, e entry) {
-	if g.journal == nil || g.journal.commands == nil {
+// noteCommand keeps a command before it happens. The caller holds the mutex.
+func (g *Gateway) noteCommand(at time.Time, request any) {
+	if g.journal == nil {
 		return
 	}
-	l := line{At: at.UnixMilli(), Offset: e.Offset}
-	var err error
-	switch r := e.Request.(type) {
-	case proto.Message:
-		l.Command = string(r.ProtoReflect().Descriptor().FullName())
-		l.Request, err = protojson.Marshal(r)
+	l := line{At: at.UnixMilli()}
+	switch r := request.(type) {
 	case *engine.CompleteUserTask:
-		l.Command = userTaskCommand
-		l.Request, err = json.Marshal(r)
+		l.Task = r
+	case proto.Message:
+		call, err := anypb.New(r)
+		must(err)
+		l.Call, err = protojson.Marshal(call)
+		must(err)
 	}
-	text, failed := json.Marshal(l)
-	if err = errors.Join(err, failed); err == nil {
-		_, err = g.journal.commands.Write(append(text, '\n'))
+	g.note(l)
+}
+
+// note keeps a line before it happens. The caller holds the mutex.
+func (g *Gateway) note(l line) {
+	if g.journal != nil {
+		write(g.journal.commands, l)
 	}
+}
+
+// write writes a line of JSON.
+func write(file *os.File, v any) {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	must(e.Encode(v))
+	_, err := file.Write(line.Bytes())
+	must(err)
+}
+
+// must panics: nothing may happen that a restart forgets.
+func must(err error) {
 	if err != nil {
-		panic(fmt.Errorf("keep a command: %w", err)) // nothing may happen that a restart forgets
+		panic(fmt.Errorf("keep a command, or its records: %w", err))
 	}
 }
 
@@ -111,55 +114,38 @@ func (g *Gateway) replay(path string) error {
 			return err
 		}
 		at := time.UnixMilli(l.At)
-		switch {
+		switch { // a command fails where it failed before
 		case l.Offset != nil:
 			g.offset = *l.Offset
-		case l.Command == "":
-			g.engine.Tick(at)
-		default:
-			request, err := l.request()
-			if err != nil {
-				return fmt.Errorf("%s: %w", l.Command, err)
+		case l.Task != nil:
+			_, _ = g.engine.Do(at, l.Task)
+		case l.Call != nil:
+			var call anypb.Any
+			if err := protojson.Unmarshal(l.Call, &call); err != nil {
+				return err
 			}
-			_, _ = g.engine.Do(at, request) // it failed before, or did not
+			request, err := call.UnmarshalNew()
+			if err != nil {
+				return err
+			}
+			_, _ = g.engine.Do(at, request)
+		default:
+			g.engine.Tick(at)
 		}
 	}
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// request returns the command that a line holds.
-func (l line) request() (any, error) {
-	if l.Command == userTaskCommand {
-		r := &engine.CompleteUserTask{}
-		return r, json.Unmarshal(l.Request, r)
+// record takes over a record of the engine. The mutex is held.
+func (g *Gateway) record(r engine.Record) {
+	if g.journal != nil {
+		write(g.journal.records, r)
 	}
-	kind, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(l.Command))
-	if err != nil {
-		return nil, err
-	}
-	r := kind.New().Interface()
-	return r, protojson.Unmarshal(l.Request, r)
-}
-
-// record writes a record.
-func (j *journal) record(r engine.Record) {
-	e := json.NewEncoder(j.records)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		panic(fmt.Errorf("write a record: %w", err))
-	}
-}
-
-// flush makes the records of the last command readable. The caller holds the mutex.
-func (g *Gateway) flush() {
-	if g.journal == nil {
-		return
-	}
-	if err := g.journal.records.Flush(); err != nil {
-		panic(fmt.Errorf("write records: %w", err))
+	if g.options.Record != nil {
+		g.options.Record(r)
 	}
 }
 
 func (j *journal) close() error {
-	return errors.Join(j.records.Flush(), j.commands.Close(), j.file.Close())
+	return errors.Join(j.commands.Close(), j.records.Close())
 }

@@ -25,42 +25,26 @@ import (
 type route struct {
 	request proto.Message
 	key     string            // the field that the key in the path is
-	names   map[string]string // by the property's name, the field's, or one of these
+	names   map[string]string // of fields by those of properties; "" for a property that changes nothing here
 }
-
-// What a property is that has no field.
-const (
-	ignored     = ""  // it changes nothing here
-	unsupported = "-" // the engine does not do what it asks for; clients send it empty
-)
 
 var routes = map[string]route{
 	"GET /v2/topology": {request: &pb.TopologyRequest{}},
 	"POST /v2/process-instances": {
 		request: &pb.CreateProcessInstanceRequest{},
 		names: map[string]string{
-			"processDefinitionId": "bpmnProcessId", "processDefinitionVersion": "version",
-			"operationReference": ignored, "fetchVariables": ignored, "requestTimeout": ignored,
-			"awaitCompletion": unsupported, "tags": unsupported, "businessId": unsupported,
-			"startInstructions": unsupported, "runtimeInstructions": unsupported,
+			"processDefinitionId": "bpmnProcessId", "processDefinitionVersion": "version", "requestTimeout": "",
 		},
 	},
 	"POST /v2/process-instances/{key}/cancellation": {
 		request: &pb.CancelProcessInstanceRequest{}, key: "processInstanceKey",
-		names: map[string]string{"operationReference": ignored},
 	},
-	"POST /v2/jobs/{key}/completion": {
-		request: &pb.CompleteJobRequest{}, key: "jobKey", names: map[string]string{"result": unsupported},
-	},
-	"POST /v2/jobs/{key}/error":   {request: &pb.ThrowErrorRequest{}, key: "jobKey"},
-	"POST /v2/jobs/{key}/failure": {request: &pb.FailJobRequest{}, key: "jobKey"},
-	"PUT /v2/element-instances/{key}/variables": {
-		request: &pb.SetVariablesRequest{}, key: "elementInstanceKey", names: map[string]string{"operationReference": ignored},
-	},
-	"POST /v2/incidents/{key}/resolution": {
-		request: &pb.ResolveIncidentRequest{}, key: "incidentKey", names: map[string]string{"operationReference": ignored},
-	},
-	"POST /v2/messages/publication": {request: &pb.PublishMessageRequest{}},
+	"POST /v2/jobs/{key}/completion":            {request: &pb.CompleteJobRequest{}, key: "jobKey"},
+	"POST /v2/jobs/{key}/error":                 {request: &pb.ThrowErrorRequest{}, key: "jobKey"},
+	"POST /v2/jobs/{key}/failure":               {request: &pb.FailJobRequest{}, key: "jobKey"},
+	"PUT /v2/element-instances/{key}/variables": {request: &pb.SetVariablesRequest{}, key: "elementInstanceKey"},
+	"POST /v2/incidents/{key}/resolution":       {request: &pb.ResolveIncidentRequest{}, key: "incidentKey"},
+	"POST /v2/messages/publication":             {request: &pb.PublishMessageRequest{}},
 }
 
 // REST returns the handler of the REST API. Most calls become the gRPC request that says the same, and their faults happen
@@ -73,12 +57,11 @@ func (g *Gateway) REST() http.Handler {
 	mux.HandleFunc("POST /v2/deployments", g.rest(readDeployment))
 	mux.HandleFunc("PATCH /v2/jobs/{key}", g.rest(readJobUpdate))
 	mux.HandleFunc("POST /v2/jobs/activation", g.restActivate)
-	mux.HandleFunc("POST /v1/user-tasks/{key}/completion", g.restCompleteUserTask)
 	mux.HandleFunc("POST /v2/user-tasks/{key}/completion", g.restCompleteUserTask)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "Not Found", "No endpoint "+r.Method+" "+r.URL.Path+".")
 	})
-	return http.MaxBytesHandler(mux, maxRequest)
+	return mux
 }
 
 // rest serves a call by the request that it says.
@@ -106,7 +89,8 @@ func incoming(r *http.Request) context.Context {
 	return r.Context()
 }
 
-// read reads a body as the request that says the same. A property that is not known is refused.
+// read reads a body as the request that says the same. A property that is not known is refused, unless it is empty: so
+// clients send what they do not ask for.
 func (t route) read(body io.Reader, r *http.Request) (proto.Message, error) {
 	properties := map[string]json.RawMessage{}
 	if err := json.NewDecoder(body).Decode(&properties); err != nil && !errors.Is(err, io.EOF) {
@@ -119,16 +103,13 @@ func (t route) read(body io.Reader, r *http.Request) (proto.Message, error) {
 		if other, known := t.names[name]; known {
 			field = other
 		}
-		if field == unsupported && !slices.Contains([]string{"null", "false", "[]", `""`}, string(value)) {
-			return nil, fmt.Errorf("%s is not supported here", name)
-		}
-		if field == ignored || field == unsupported {
+		if field == "" || slices.Contains([]string{"null", "false", "[]", `""`}, string(value)) {
 			continue
 		}
 		if request.Descriptor().Fields().ByJSONName(field) == nil {
 			return nil, fmt.Errorf("Request property [%s] cannot be parsed", name) //nolint:staticcheck // likewise
 		}
-		if field == "variables" && string(value) != "null" {
+		if field == "variables" {
 			value, _ = json.Marshal(string(value)) // gRPC has a text
 		}
 		fields[field] = value
@@ -175,7 +156,7 @@ func readDeployment(r *http.Request) (proto.Message, error) {
 	return request, nil
 }
 
-var activation = route{request: &pb.ActivateJobsRequest{}, names: map[string]string{"tenantFilter": ignored}}
+var activation = route{request: &pb.ActivateJobsRequest{}, names: map[string]string{"tenantFilter": ""}}
 
 func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	request, err := activation.read(r.Body, r)
@@ -186,7 +167,7 @@ func (g *Gateway) restActivate(w http.ResponseWriter, r *http.Request) {
 	// The server sees that a client is gone only once the body is read to its end.
 	_, _ = io.Copy(io.Discard, r.Body)
 	var jobs []*pb.ActivatedJob
-	err = g.poll(incoming(r), request.(*pb.ActivateJobsRequest), maxDepthOfREST, func(response *pb.ActivateJobsResponse) error {
+	err = g.poll(incoming(r), request.(*pb.ActivateJobsRequest), func(response *pb.ActivateJobsResponse) error {
 		jobs = append(jobs, response.Jobs...)
 		return nil
 	})

@@ -1,7 +1,5 @@
 package model
 
-import "strings"
-
 // connect resolves what elements say of one another.
 func (r *reader) connect() {
 	for _, x := range r.flows {
@@ -27,14 +25,11 @@ func (r *reader) connect() {
 		}
 	}
 	for _, e := range r.all {
-		for _, flow := range append(r.xml[e].BPMN("incoming"), r.xml[e].BPMN("outgoing")...) {
-			reference(r, r.xml[e], r.ids, strings.TrimSpace(flow.Text))
-		}
 		host := reference(r, r.xml[e], r.byID, r.xml[e].Attr("attachedToRef"))
 		if host == nil {
 			continue
 		}
-		e.Host, host.Boundary = host, append(host.Boundary, e)
+		host.Boundary = append(host.Boundary, e)
 		if !host.isActivity() || host.Parent != e.Parent {
 			r.fail(r.xml[e], "must be attached to an activity of its scope, not to '%s'", host.ID)
 		}
@@ -44,7 +39,6 @@ func (r *reader) connect() {
 // check finds what is wrong with an element whose parts are known.
 func (r *reader) check(e *Element) {
 	x := r.xml[e]
-	start := e.Kind == "startEvent"
 	switch {
 	case e.Kind == "eventBasedGateway" && min(len(e.Out), len(x.BPMN("outgoing"))) < 2:
 		r.fail(x, "must have at least two outgoing sequence flows")
@@ -52,12 +46,8 @@ func (r *reader) check(e *Element) {
 		r.fail(x, "its default flow '%s' must start at it", x.Attr("default"))
 	case e.Kind == "endEvent" && e.Event == "error" && e.ErrorCode == "":
 		r.fail(x, "must refer to an error with an errorCode")
-	case start && e.Event == "error" != e.Parent.EventSubprocess:
+	case e.Kind == "startEvent" && e.Event == "error" != e.Parent.EventSubprocess:
 		r.fail(x, "must have an errorEventDefinition in an event subprocess, and there only")
-	case e.EventSubprocess && e.Loop != nil:
-		r.fail(x, "multiInstanceLoopCharacteristics is not supported in an event subprocess")
-	case e.Kind == "userTask" && !e.UserTask && e.FormID != nil:
-		r.fail(x, "zeebe:formDefinition is not supported without zeebe:userTask")
 	}
 	for _, f := range e.Out {
 		switch {
@@ -65,33 +55,6 @@ func (r *reader) check(e *Element) {
 			r.fail(x, "Must have a condition or be default flow: '%s'", f.ID)
 		case e.Kind == "eventBasedGateway" && (f.To.Kind != "intermediateCatchEvent" || r.incoming[f.To] > 1):
 			r.fail(x, "must lead to intermediateCatchEvents to which nothing else leads, not to '%s'", f.To.ID)
-		case e.Kind == "eventBasedGateway":
-			r.catchOnce(f.To, e)
 		}
 	}
-	if e.Host != nil {
-		r.catchOnce(e, e.Host)
-	}
-	if start && e.Parent.EventSubprocess {
-		r.catchOnce(e, e.Parent.Parent)
-	}
-}
-
-// catcher is an event that catches something in a place: at an activity, in a scope or after a gateway.
-type catcher struct {
-	place      *Element
-	kind, what string
-}
-
-func (r *reader) catchOnce(e, place *Element) {
-	c := catcher{place, e.Kind, "error code '" + e.ErrorCode + "'"}
-	if e.Message != nil && e.Message.Name != nil {
-		c.what = "message '" + e.Message.Name.Text + "'"
-	} else if e.Event != "error" {
-		return
-	}
-	if first := r.catchers[c]; first != nil {
-		r.fail(r.xml[e], "must not catch the same %s as '%s'", c.what, first.ID)
-	}
-	r.catchers[c] = e
 }

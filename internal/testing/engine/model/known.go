@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/xml"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ type kind struct{ attributes, elements string }
 
 const (
 	job   = "zeebe:taskDefinition! zeebe:taskHeaders "
-	work  = "zeebe:ioMapping multiInstanceLoopCharacteristics "
+	work  = "zeebe:ioMapping "
 	scope = "startEvent! endEvent* boundaryEvent* intermediateCatchEvent* intermediateThrowEvent* " +
 		"exclusiveGateway* eventBasedGateway* sequenceFlow* " +
 		"serviceTask* sendTask* userTask* callActivity* subProcess* "
@@ -47,13 +46,10 @@ var known = map[string]kind{
 
 	"serviceTask":  {"id!", job + work},
 	"sendTask":     {"id!", job + work},
-	"userTask":     {"id!", "zeebe:userTask zeebe:formDefinition zeebe:assignmentDefinition " + work},
+	"userTask":     {"id!", "zeebe:userTask! zeebe:formDefinition zeebe:assignmentDefinition " + work},
 	"callActivity": {"id!", "zeebe:calledElement! " + work},
 	"subProcess":   {"id! triggeredByEvent", scope + work},
 
-	"multiInstanceLoopCharacteristics": {"isSequential=false", "zeebe:loopCharacteristics!"},
-
-	"zeebe:loopCharacteristics":  {"inputCollection! inputElement", ""},
 	"zeebe:taskDefinition":       {"type! retries", ""},
 	"zeebe:taskHeaders":          {"", "zeebe:header*"},
 	"zeebe:header":               {"key! value", ""},
@@ -74,6 +70,9 @@ var silent = strings.Fields("documentation incoming outgoing textAnnotation asso
 	"collaboration category dataStore zeebe:properties zeebe:versionTag " +
 	"xmlns id name exporter exporterVersion targetNamespace expressionLanguage typeLanguage processType " +
 	"isClosed gatewayDirection zeebe:modelerTemplate zeebe:modelerTemplateVersion zeebe:modelerTemplateIcon")
+
+// fixed are the attributes that may be an expression in Zeebe, and not here.
+var fixed = strings.Fields("errorCode name retries processId formId")
 
 // refuse finds what is not known or is missing in an element and in those in it. Faults are those of owner.
 func (r *reader) refuse(owner, e *bpmnxml.Element) {
@@ -111,12 +110,10 @@ func (r *reader) refuseAttributes(owner, e *bpmnxml.Element, attributes []string
 		name := nameOf(a.Name)
 		switch {
 		case a.Name.Space != "" && a.Name.Space != bpmnxml.Zeebe: // another program's
+		case strings.HasPrefix(a.Value, "=") && slices.Contains(fixed, name):
+			r.fail(owner, "an expression as %s of %s is not supported", name, nameOf(e.Name))
 		case slices.Contains(attributes, name+"!"), slices.Contains(attributes, name+"="+a.Value):
-		case slices.Contains(attributes, name):
-			if a.Value == "" && name != "value" {
-				r.fail(owner, "%s of %s must not be empty", name, nameOf(e.Name))
-			}
-		case !slices.Contains(silent, name):
+		case !slices.Contains(attributes, name) && !slices.Contains(silent, name):
 			r.fail(owner, `%s="%s" of %s is not supported`, name, a.Value, nameOf(e.Name))
 		}
 	}
@@ -126,14 +123,12 @@ func (r *reader) refuseAttributes(owner, e *bpmnxml.Element, attributes []string
 		}
 	}
 	if id := e.Attr("id"); id != "" {
-		if r.ids[id] || !ncName.MatchString(id) {
-			r.fail(owner, "the id '%s' is not unique, or no XML name", id)
+		if r.ids[id] {
+			r.fail(owner, "the id '%s' is not unique", id)
 		}
 		r.ids[id] = true
 	}
 }
-
-var ncName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
 // nameOf returns a name as [known] has it.
 func nameOf(name xml.Name) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
@@ -26,7 +27,7 @@ func Read(content []byte) ([]*Process, error) {
 	r := &reader{
 		codes: map[string]string{}, messages: map[string]*Message{},
 		ids: map[string]bool{}, byID: map[string]*Element{}, xml: map[*Element]*bpmnxml.Element{},
-		incoming: map[*Element]int{}, catchers: map[catcher]*Element{},
+		incoming: map[*Element]int{},
 	}
 	r.refuse(root, root)
 	r.declarations(root)
@@ -57,7 +58,6 @@ type reader struct {
 	xml      map[*Element]*bpmnxml.Element
 	flows    []*bpmnxml.Element
 	incoming map[*Element]int // flows
-	catchers map[catcher]*Element
 	faults   []error
 }
 
@@ -95,12 +95,9 @@ func (r *reader) expression(x *bpmnxml.Element, text string) *Value {
 func (r *reader) declarations(root *bpmnxml.Element) {
 	for _, x := range root.BPMN("error") {
 		r.codes[x.Attr("id")] = x.Attr("errorCode")
-		if strings.HasPrefix(x.Attr("errorCode"), "=") {
-			r.fail(x, "an expression as errorCode is not supported")
-		}
 	}
 	for _, x := range root.BPMN("message") {
-		m := &Message{Name: r.value(x, x.Attr("name"))}
+		m := &Message{Name: x.Attr("name")}
 		for _, s := range x.Zeebe("subscription") {
 			m.CorrelationKey = r.expression(x, s.Attr("correlationKey"))
 		}
@@ -126,9 +123,6 @@ func (r *reader) element(parent *Element, x *bpmnxml.Element) *Element {
 			r.property(e, x, c, name)
 		}
 	}
-	if e.Kind == "userTask" && !e.UserTask {
-		e.JobType = &Value{Text: "io.camunda.zeebe:userTask"}
-	}
 	return e
 }
 
@@ -138,18 +132,20 @@ func (r *reader) property(e *Element, x, c *bpmnxml.Element, name string) {
 	case "zeebe:ioMapping":
 		r.mappings(e, x, c)
 	case "zeebe:taskDefinition":
-		e.JobType, e.Retries = r.value(x, c.Attr("type")), r.value(x, c.Attr("retries"))
+		e.JobType = r.value(x, c.Attr("type"))
+		retries, err := strconv.ParseInt(cmp.Or(c.Attr("retries"), "3"), 10, 32)
+		if e.Retries = int32(retries); err != nil {
+			r.fail(x, "retries '%s' are no number", c.Attr("retries"))
+		}
 	case "zeebe:taskHeaders":
 		for _, h := range c.Children {
 			e.Headers[h.Attr("key")] = h.Attr("value")
 		}
 	case "zeebe:calledElement":
-		e.Calls = r.value(x, c.Attr("processId"))
+		e.Calls = c.Attr("processId")
 		e.PropagateAll = cmp.Or(c.Attr("propagateAllChildVariables"), "true") == "true"
-	case "zeebe:userTask":
-		e.UserTask = true
 	case "zeebe:formDefinition":
-		e.FormID = r.value(x, c.Attr("formId"))
+		e.FormID = c.Attr("formId")
 	case "zeebe:assignmentDefinition":
 		e.Groups = r.value(x, c.Attr("candidateGroups"))
 	case "errorEventDefinition":
@@ -161,13 +157,6 @@ func (r *reader) property(e *Element, x, c *bpmnxml.Element, name string) {
 	case "timerEventDefinition":
 		e.Event = "timer"
 		r.timer(e, x, c)
-	case "multiInstanceLoopCharacteristics":
-		for _, l := range c.Zeebe("loopCharacteristics") {
-			e.Loop = &Loop{r.expression(x, l.Attr("inputCollection")), l.Attr("inputElement")}
-			if name := e.Loop.InputElement; name != "" && len(r.path(x, name)) > 1 {
-				r.fail(x, "the inputElement '%s' must be a variable, not a property", name)
-			}
-		}
 	}
 }
 
@@ -183,19 +172,14 @@ func reference[T any](r *reader, x *bpmnxml.Element, all map[string]T, id string
 	return found
 }
 
-var names = regexp.MustCompile(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
-
-// path reads the name of a variable, or of a property in one.
-func (r *reader) path(x *bpmnxml.Element, text string) []string {
-	if text != "" && !names.MatchString(text) {
-		r.fail(x, "'%s' is no name of a variable", text)
-	}
-	return strings.Split(text, ".")
-}
+var variable = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
 
 func (r *reader) mappings(e *Element, x, ioMapping *bpmnxml.Element) {
 	for _, m := range ioMapping.Children {
-		mapping := Mapping{r.value(x, m.Attr("source")), r.path(x, m.Attr("target"))}
+		mapping := Mapping{r.value(x, m.Attr("source")), m.Attr("target")}
+		if mapping.Target != "" && !variable.MatchString(mapping.Target) {
+			r.fail(x, "'%s' is no name of a variable", mapping.Target)
+		}
 		if m.Name.Local == "input" {
 			e.Inputs = append(e.Inputs, mapping)
 		} else {
