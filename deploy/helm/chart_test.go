@@ -355,10 +355,6 @@ func TestContradictionsAreRefusedWithWhatToDo(t *testing.T) {
 			"networkPolicy.metricsFrom is empty, so Prometheus cannot scrape: name it",
 		},
 		{
-			"everything", "http: {tls: {serverName: ''}}",
-			"http.tls.serverName is empty",
-		},
-		{
 			"minimal", "extraEnv: [{name: CAMUNDA_BASIC_AUTH_PASSWORD, value: x}]",
 			"CAMUNDA_BASIC_AUTH_PASSWORD is secret: put it into existingSecret",
 		},

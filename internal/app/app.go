@@ -137,12 +137,7 @@ func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
 }
 
 func httpOptions(cfg config.Config) ops.Options {
-	return ops.Options{
-		Address:         cfg.HTTP.Address,
-		Token:           string(cfg.HTTP.Token),
-		CertificatePath: cfg.HTTP.TLSCertificatePath,
-		KeyPath:         cfg.HTTP.TLSKeyPath,
-	}
+	return ops.Options{Address: cfg.HTTP.Address, Token: string(cfg.HTTP.Token)}
 }
 
 // openQueue makes the relay to the queue that the configuration names, if it names one. It does not wait for

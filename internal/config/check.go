@@ -1,7 +1,6 @@
 package config
 
 import (
-	"crypto/tls"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,22 +18,15 @@ func (l *loader) check() {
 	l.checkCredentials()
 }
 
-// checkHTTP refuses to serve other hosts without a token or a certificate.
+// checkHTTP refuses to serve other hosts without a token.
 func (l *loader) checkHTTP() {
 	const address, token = "RETRY_HTTP_ADDRESS", "RETRY_HTTP_TOKEN"
-	const pair = "RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH"
-	withTLS := l.HTTP.TLSCertificatePath+l.HTTP.TLSKeyPath != ""
-	if withTLS {
-		if _, err := tls.LoadX509KeyPair(l.HTTP.TLSCertificatePath, l.HTTP.TLSKeyPath); err != nil {
-			l.fault(pair, err.Error(), "")
-		}
-	}
 	u, err := connurl.Parse("http://" + l.HTTP.Address)
 	if err != nil || u.Port() == "" || u.Host != l.HTTP.Address {
 		l.refuse(address)
-	} else if !connurl.IsLoopback(u.Hostname()) && l.HTTP.Token == "" && !withTLS && !l.wrong(token) {
+	} else if !connurl.IsLoopback(u.Hostname()) && l.HTTP.Token == "" && !l.wrong(token) {
 		l.fault(address, "other hosts can reach "+l.HTTP.Address,
-			"set "+token+", or serve TLS with "+pair+", or use a loopback address such as 127.0.0.1:8080")
+			"set "+token+", or use a loopback address such as 127.0.0.1:8080")
 	}
 }
 

@@ -53,10 +53,8 @@ type Worker struct {
 
 // HTTP are the settings of the HTTP server.
 type HTTP struct {
-	Address            string `default:"127.0.0.1:8080" want:"host:port or :port" desc:"Serves /metrics, /healthz, /readyz. One that other hosts reach, as :8080, needs a token or a certificate."`
-	Token              Secret `want:"16 to 1000 characters" desc:"Bearer token for /metrics and the reason in /readyz. Probes need none."`
-	TLSCertificatePath string `split_words:"true" want:"the path of a PEM file" desc:"Certificate to serve them with. A renewed one is loaded without a restart."`
-	TLSKeyPath         string `split_words:"true" want:"the path of a PEM file" desc:"Its private key."`
+	Address string `default:"127.0.0.1:8080" want:"host:port or :port" desc:"Serves /metrics, /healthz, /readyz. One that other hosts reach, as :8080, needs a token."`
+	Token   Secret `want:"16 to 1000 characters" desc:"Bearer token for /metrics and the reason in /readyz. Probes need none."`
 }
 
 // People are the settings of what is printed for people.

@@ -3,7 +3,6 @@ package ops_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -42,7 +41,7 @@ func TestEveryPathAnswersWhatItIsAskedFor(t *testing.T) {
 		{"GET", closed + "/healthz", "", 200, "ok\n"},
 	} {
 		t.Run(test.method+" "+test.url+" "+test.authorization, func(t *testing.T) {
-			response := request(t, test.method, test.url, test.authorization)
+			response := ask(t, test.method, test.url, map[string]string{"Authorization": test.authorization})
 			if response.StatusCode != test.status || !strings.HasPrefix(response.body, test.body) {
 				t.Errorf("got %d %q, want %d %q", response.StatusCode, response.body, test.status, test.body)
 			}
@@ -64,15 +63,8 @@ func TestOnLoopbackOnlyLoopbackNamesAreAnswered(t *testing.T) {
 	_, port, err := net.SplitHostPort(serve(t, everywhere))
 	check.Must(t, err)
 	loopback := serve(t, options(away))
-	ask := func(address, host string) answer {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address+"/metrics", nil)
-		check.Must(t, err)
-		request.Host = host
-		response, err := client.Do(request)
-		check.Must(t, err)
-		text, err := io.ReadAll(response.Body)
-		check.Must(t, errors.Join(err, response.Body.Close()))
-		return answer{response, string(text)}
+	metricsOf := func(address, host string) answer {
+		return ask(t, "GET", "http://"+address+"/metrics", map[string]string{"Host": host})
 	}
 	for host, answered := range map[string]bool{
 		"localhost":              true,
@@ -83,12 +75,12 @@ func TestOnLoopbackOnlyLoopbackNamesAreAnswered(t *testing.T) {
 		"localhost.evil.example": false,
 		"0.0.0.0:8080":           false,
 	} {
-		a := ask(loopback, host)
+		a := metricsOf(loopback, host)
 		refused := a.StatusCode == http.StatusMisdirectedRequest && strings.Contains(a.body, "RETRY_HTTP_ADDRESS")
 		if refused == answered {
 			t.Errorf("%q on loopback: %d %q", host, a.StatusCode, a.body)
 		}
-		if a := ask("127.0.0.1:"+port, host); a.StatusCode == http.StatusMisdirectedRequest {
+		if a := metricsOf("127.0.0.1:"+port, host); a.StatusCode == http.StatusMisdirectedRequest {
 			t.Errorf("%q on all addresses: %d %q", host, a.StatusCode, a.body)
 		}
 	}

@@ -3,13 +3,11 @@ package ops
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +15,7 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// mostConnections bounds the memory of connections, of which each takes less than 26 KB, 46 KB with TLS.
+// mostConnections bounds the memory of connections, of which each takes less than 26 KB.
 // Scrapers and probes need a handful.
 const mostConnections = 256
 
@@ -28,9 +26,6 @@ type Options struct {
 	Address string
 	// Token is the bearer token for /metrics and the reasons of /readyz; empty where they are open.
 	Token string
-	// CertificatePath and KeyPath are PEM files to serve TLS with; empty for plaintext. They are read for
-	// each connection, so that a certificate can be renewed without a restart.
-	CertificatePath, KeyPath string
 	// Metrics are what /metrics shows, Refresh is called before they are gathered.
 	Metrics prometheus.Gatherer
 	Refresh func()
@@ -58,17 +53,10 @@ func New(o Options) (*Server, error) {
 		handler = onlyHere(handler)
 	}
 	listener = netutil.LimitListener(listener, mostConnections)
-	if o.CertificatePath != "" {
-		get := certificates(o.CertificatePath, o.KeyPath)
-		if _, err := get(nil); err != nil {
-			return nil, errors.Join(err, listener.Close())
-		}
-		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get})
-	}
 	faults, _ := zap.NewStdLogAt(o.Logger.Named("http"), zap.WarnLevel) // which is a level
 	return &Server{listener, &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: 2 * time.Second, // a TLS handshake has as long
+		ReadHeaderTimeout: 2 * time.Second,
 		ReadTimeout:       5 * time.Second,
 		WriteTimeout:      10 * time.Second,
 		IdleTimeout:       time.Minute,
@@ -97,18 +85,4 @@ func (s *Server) Close(ctx context.Context) error {
 		return s.server.Close()
 	}
 	return err
-}
-
-// certificates returns what reads the server's certificate for each handshake, which takes longer than that.
-// While the files are being replaced and do not fit, it returns the last pair that did.
-func certificates(path, keyPath string) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	var last atomic.Pointer[tls.Certificate]
-	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		if pair, err := tls.LoadX509KeyPair(path, keyPath); err == nil {
-			last.Store(&pair)
-		} else if last.Load() == nil {
-			return nil, fmt.Errorf("RETRY_HTTP_TLS_CERTIFICATE_PATH, RETRY_HTTP_TLS_KEY_PATH: %w", err)
-		}
-		return last.Load(), nil
-	}
 }

@@ -49,27 +49,20 @@ type answer struct {
 	body string
 }
 
-func request(t *testing.T, method, url, authorization string) answer {
+// ask asks for a URL with these headers; Host is the name that is asked for.
+func ask(t *testing.T, method, url string, headers map[string]string) answer {
 	t.Helper()
-	a, err := do(t.Context(), client, method, url, authorization)
+	request, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	check.Must(t, err)
-	return a
-}
-
-func do(ctx context.Context, by *http.Client, method, url, authorization string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, nil)
-	if err != nil {
-		return answer{}, err
+	request.Host = headers["Host"]
+	for name, value := range headers {
+		request.Header.Set(name, value)
 	}
-	if authorization != "" {
-		req.Header.Set("Authorization", authorization)
-	}
-	response, err := by.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
+	response, err := client.Do(request)
+	check.Must(t, err)
 	text, err := io.ReadAll(response.Body)
-	return answer{response, string(text)}, errors.Join(err, response.Body.Close())
+	check.Must(t, errors.Join(err, response.Body.Close()))
+	return answer{response, string(text)}
 }
 
 func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
@@ -80,7 +73,7 @@ func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}))
-	a := request(t, "GET", url+"/readyz", "")
+	a := ask(t, "GET", url+"/readyz", nil)
 	if bound := <-left; a.StatusCode != 503 || !strings.Contains(a.body, "deadline") || bound > time.Second {
 		t.Errorf("got %d %q, bounded by %v", a.StatusCode, a.body, bound)
 	}

@@ -3,12 +3,10 @@ package transporttest
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,7 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/broker/transport"
-	"hospital.example/analyze-retry/internal/testing/certtest"
+	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -111,25 +109,6 @@ func aTokenThatIsRefusedIsReplaced(t *testing.T, p Protocol) {
 	})
 }
 
-// issue makes a certificate for a host and returns the paths of it and of its key.
-func issue(t *testing.T, by *certtest.Authority, host string) (certificate, key string) {
-	t.Helper()
-	dir := t.TempDir()
-	certificate, key = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	certificatePEM, keyPEM := by.Issue(t, 1, host)
-	certtest.Write(t, certificate, certificatePEM)
-	certtest.Write(t, key, keyPEM)
-	return certificate, key
-}
-
-// trusting makes an authority and returns the path of its certificate too.
-func trusting(t *testing.T) (a *certtest.Authority, ca string) {
-	t.Helper()
-	a, ca = certtest.NewAuthority(t), filepath.Join(t.TempDir(), "ca.pem")
-	certtest.Write(t, ca, a.PEM)
-	return a, ca
-}
-
 // serveTLS starts a gateway that shows a certificate, and returns its address.
 func (p Protocol) serveTLS(t *testing.T, certificate, key string, change func(*tls.Config)) string {
 	t.Helper()
@@ -153,9 +132,9 @@ func (p Protocol) reach(t *testing.T, c transport.Config) error {
 
 func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 	t.Helper()
-	ours, ca := trusting(t)
-	_, others := trusting(t)
-	certificate, key := issue(t, ours, "127.0.0.1")
+	ours, ca := newAuthority(t)
+	_, others := newAuthority(t)
+	certificate, key := ours.issue(t)
 	good := p.serveTLS(t, certificate, key, nil)
 	for name, test := range map[string]struct {
 		ca, refuse string // refuse is empty if the gateway is trusted
@@ -179,18 +158,19 @@ func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 
 func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 	t.Helper()
-	ours, ca := trusting(t)
-	others, _ := trusting(t)
-	certificate, key := issue(t, ours, "127.0.0.1")
+	ours, ca := newAuthority(t)
+	others, _ := newAuthority(t)
+	certificate, key := ours.issue(t)
 	address := p.serveTLS(t, certificate, key, func(c *tls.Config) {
 		c.ClientAuth = tls.RequireAndVerifyClientCert
-		c.ClientCAs = x509.NewCertPool()
-		c.ClientCAs.AppendCertsFromPEM(ours.PEM)
+		var err error
+		c.ClientCAs, err = readfile.Authorities(ca)
+		check.Must(t, err)
 	})
 	config := transport.Config{Scheme: p.Secure, Address: address, CACertPath: ca}
 	check.Fails(t, p.reach(t, config))
-	config.ClientCertPath, config.ClientKeyPath = issue(t, ours, "worker.example")
+	config.ClientCertPath, config.ClientKeyPath = ours.issue(t)
 	check.Must(t, p.reach(t, config))
-	config.ClientCertPath, config.ClientKeyPath = issue(t, others, "worker.example")
+	config.ClientCertPath, config.ClientKeyPath = others.issue(t)
 	check.Fails(t, p.reach(t, config))
 }

@@ -6,7 +6,7 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- $faults := list -}}
 {{- $keys := include "analyze-retry.secretKeys" . -}}
 
-{{- if and $keys (not $v.existingSecret) -}}
+{{- if not $v.existingSecret -}}
 {{- if $v.report.enabled }}{{ $keys = printf "%s,audit.pub" $keys }}{{ end -}}
 {{- $flags := printf " --from-file=%s" (replace "," " --from-file=" $keys) -}}
 {{- $faults = append $faults (printf "existingSecret is empty: make a Secret with the keys %s and name it here, such as\n    openssl genpkey -algorithm ed25519 -out audit.key\n    kubectl create secret generic analyze-retry --namespace %s%s\n  (or try it out with store.type=sqlite and replicas=1, which needs http-token only)" (replace "," ", " $keys) .Release.Namespace $flags) -}}
@@ -49,9 +49,6 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- if $v.metrics.serviceMonitor.enabled -}}
 {{- if and $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) -}}
 {{- $faults = append $faults "networkPolicy.metricsFrom is empty, so Prometheus cannot scrape: name it, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}], or set networkPolicy.enabled=false" -}}
-{{- end -}}
-{{- if and $v.http.tls.existingSecret (not $v.http.tls.serverName) -}}
-{{- $faults = append $faults "http.tls.serverName is empty: Prometheus calls pods by their addresses, which stand in no certificate; name what the certificate is for" -}}
 {{- end -}}
 {{- end -}}
 

@@ -32,13 +32,7 @@
 - {name: RETRY_EVENTS_URL_FILE, value: /etc/analyze-retry/secrets/events-url}
 {{- end }}
 - {name: RETRY_HTTP_ADDRESS, value: ":{{ int .Values.http.port }}"}
-{{- if .Values.http.token }}
 - {name: RETRY_HTTP_TOKEN_FILE, value: /etc/analyze-retry/secrets/http-token}
-{{- end }}
-{{- if .Values.http.tls.existingSecret }}
-- {name: RETRY_HTTP_TLS_CERTIFICATE_PATH, value: /etc/analyze-retry/http-tls/tls.crt}
-- {name: RETRY_HTTP_TLS_KEY_PATH, value: /etc/analyze-retry/http-tls/tls.key}
-{{- end }}
 {{- with .Values.zeebe }}
 - {name: ZEEBE_ADDRESS, value: {{ .address | quote }}}
 {{- if .caSecret }}

@@ -53,24 +53,21 @@ A stop in which nothing hangs takes none of it.
 {{- $keys := list -}}
 {{- if eq .Values.store.type "postgres" }}{{ $keys = list "database-url" "audit.key" }}{{ end -}}
 {{- if .Values.events.enabled }}{{ $keys = append $keys "events-url" }}{{ end -}}
-{{- if .Values.http.token }}{{ $keys = append $keys "http-token" }}{{ end -}}
+{{- $keys = append $keys "http-token" -}}
 {{- if .Values.zeebe.basic.username }}{{ $keys = append $keys "zeebe-basic-password" }}{{ end -}}
 {{- if .Values.zeebe.oauth.clientId }}{{ $keys = append $keys "zeebe-client-secret" }}{{ end -}}
 {{ join "," $keys }}
 {{- end }}
 
 {{- define "analyze-retry.volumes" -}}
-{{- $keys := include "analyze-retry.secretKeys" . }}
-{{- if $keys }}
 - name: secrets
   secret:
     secretName: {{ .Values.existingSecret }}
     defaultMode: 0440
     items:
-      {{- range splitList "," $keys }}
+      {{- range splitList "," (include "analyze-retry.secretKeys" .) }}
       - {key: {{ . }}, path: {{ . }}}
       {{- end }}
-{{- end }}
 {{- with .Values.zeebe.caSecret }}
 - name: zeebe-ca
   secret:
@@ -81,15 +78,6 @@ A stop in which nothing hangs takes none of it.
 {{- end }}
 {{- with .Values.zeebe.clientCertificateSecret }}
 - name: zeebe-client
-  secret:
-    secretName: {{ . }}
-    defaultMode: 0440
-    items:
-      - {key: tls.crt, path: tls.crt}
-      - {key: tls.key, path: tls.key}
-{{- end }}
-{{- with .Values.http.tls.existingSecret }}
-- name: http-tls
   secret:
     secretName: {{ . }}
     defaultMode: 0440
@@ -113,17 +101,12 @@ A stop in which nothing hangs takes none of it.
 {{- end }}
 
 {{- define "analyze-retry.volumeMounts" -}}
-{{- if include "analyze-retry.secretKeys" . }}
 - {name: secrets, mountPath: /etc/analyze-retry/secrets, readOnly: true}
-{{- end }}
 {{- if .Values.zeebe.caSecret }}
 - {name: zeebe-ca, mountPath: /etc/analyze-retry/zeebe-ca, readOnly: true}
 {{- end }}
 {{- if .Values.zeebe.clientCertificateSecret }}
 - {name: zeebe-client, mountPath: /etc/analyze-retry/zeebe-client, readOnly: true}
-{{- end }}
-{{- if .Values.http.tls.existingSecret }}
-- {name: http-tls, mountPath: /etc/analyze-retry/http-tls, readOnly: true}
 {{- end }}
 {{- if .Values.worker.policies }}
 - {name: policies, mountPath: /etc/analyze-retry/policies, readOnly: true}

@@ -4,6 +4,7 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
-	"hospital.example/analyze-retry/internal/testing/certtest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 )
@@ -34,7 +34,7 @@ func TestPortThatSpeaksNoGRPCIsQuestioned(t *testing.T) {
 	secure2.StartTLS()
 	defer secure2.Close()
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	certtest.Write(t, ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
+	check.Must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600))
 	const want = "does the address fit the port? grpc:// is for gRPC, http:// for the REST API"
 	for _, test := range []struct{ scheme, url string }{
 		{transport.GRPC, plain.URL}, {transport.GRPC, secure.URL}, {transport.GRPCS, secure.URL}, {transport.GRPCS, secure2.URL},
