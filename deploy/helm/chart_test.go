@@ -339,14 +339,6 @@ func TestContradictionsAreRefusedWithWhatToDo(t *testing.T) {
 			"--set-file worker.policies=policies.yaml",
 		},
 		{
-			"minimal", "worker: {policies: 'policies: [{name: slow, extends: tiss, base: 10 min}]'}",
-			`base of the policy slow is "10 min", and not a duration such as 10m`,
-		},
-		{
-			"minimal", "worker: {policies: 'policies: [tiss]'}",
-			"an entry of `policies:` is no policy",
-		},
-		{
 			"minimal", "metrics: {prometheusRule: {enabled: true}}",
 			"metrics.prometheusRule.repositoryUrl is empty",
 		},
@@ -366,35 +358,5 @@ func TestContradictionsAreRefusedWithWhatToDo(t *testing.T) {
 		if _, err := render(load(t, c.file, c.values)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q over %q is not refused with %q:\n%v", c.values, c.file, c.says, err)
 		}
-	}
-}
-
-func TestDurationsAreThoseOfTheSchemaOfPolicies(t *testing.T) {
-	var schema struct {
-		Properties struct {
-			Policies struct {
-				Items struct {
-					Properties map[string]struct{ Pattern string }
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal([]byte(deploytest.Read(t, "internal/retry/policy/policies.schema.json")), &schema); err != nil {
-		t.Fatal(err)
-	}
-	checks := deploytest.Read(t, "deploy/helm/analyze-retry/templates/_check.tpl")
-	durations := 0
-	for name, field := range schema.Properties.Policies.Items.Properties {
-		if strings.Contains(field.Pattern, "ms|s|m|h") {
-			durations++
-			for _, want := range []string{`"` + name + `"`, `"` + field.Pattern + `"`} {
-				if !strings.Contains(checks, want) {
-					t.Errorf("the chart does not check %s", want)
-				}
-			}
-		}
-	}
-	if durations == 0 {
-		t.Error("the schema has no duration")
 	}
 }

@@ -21,24 +21,11 @@ What neither values.schema.json nor the worker at its start can refuse with what
 {{- end -}}
 {{- end -}}
 
-{{- /* The form, and durations, which a person writes in many ways. The rest is the worker's to check: worker policies lint. */ -}}
+{{- /* The form only: a path is given easily in place of the text. The rest is the worker's to check. */ -}}
 {{- with $v.worker.policies -}}
 {{- $file := fromYaml . -}}
 {{- if or $file.Error (not (kindIs "slice" $file.policies)) -}}
 {{- $faults = append $faults "worker.policies is not the text of a YAML file with a list `policies:`: give the file by --set-file worker.policies=policies.yaml, and check it by `worker policies lint policies.yaml`" -}}
-{{- else -}}
-{{- range $policy := $file.policies -}}
-{{- if not (kindIs "map" $policy) -}}
-{{- $faults = append $faults "worker.policies: an entry of `policies:` is no policy; `worker policies lint policies.yaml` names every fault" -}}
-{{- $policy = dict -}}
-{{- end -}}
-{{- range $field := list "base" "min" "max" "deadline" -}}
-{{- $value := dig $field "0s" $policy | toString -}}
-{{- if not (regexMatch "^([0-9.]+(ms|s|m|h))+$|^P[0-9.WDTHMS]+$" $value) -}}
-{{- $faults = append $faults (printf "worker.policies: %s of the policy %v is %q, and not a duration such as 10m; `worker policies lint policies.yaml` names every fault" $field $policy.name $value) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 
