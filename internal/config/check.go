@@ -37,6 +37,8 @@ func (l *loader) checkDatabaseURL() {
 		if _, err := connurl.Parse(u); err != nil { // which repeats nothing of it
 			l.fault(name, err.Error(), "")
 		}
+	case l.sources[name] == "env" && isPath(u): // what a file of secrets holds is not shown
+		l.fault(name, u+" is a path", "write sqlite://"+u)
 	case path == "" || strings.ContainsAny(path, "@?#"):
 		l.refuse(name)
 	default:
@@ -45,6 +47,11 @@ func (l *loader) checkDatabaseURL() {
 			l.fault(name, "directory "+dir+" is not there", "")
 		}
 	}
+}
+
+// isPath reports whether a text can be nothing but a path, in which there is no password.
+func isPath(s string) bool {
+	return (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./")) && !strings.ContainsAny(s, "@?#%:")
 }
 
 // checkCredentials reports addresses that are none, and credentials that are incomplete or sent in plaintext.
