@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"regexp"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -20,13 +19,6 @@ func Code(err error) codes.Code {
 // maxText is how many bytes of a gateway's text are kept, which goes into the log.
 const maxText = 300
 
-// mismatch matches how both protocols complain about a port that speaks another one.
-var mismatch = regexp.MustCompile(`server preface|ALPN|application protocol|unexpected HTTP status|` +
-	`TLS handshake|malformed HTTP|unexpected EOF|readLoopPeekFailLocked: \S*nil|Camunda's REST API`)
-
-const hint = "; does the address fit the port? " +
-	"grpc:// is for gRPC, http:// for the REST API, grpcs:// and https:// for TLS"
-
 // Fail returns the error of a call that failed with this code, for the log: the text is without the
 // credentials, which a gateway or a proxy may repeat, and cut. The token is replaced that the gateway
 // refuses.
@@ -39,12 +31,8 @@ func (a *Authorizer) Fail(code codes.Code, text string) error {
 		a.next = a.requested.Add(tokenPause)
 	}
 	a.mu.Unlock()
-	mismatched := mismatch.MatchString(text)
 	if len(text) > maxText {
 		text = text[:maxText] + "..."
-	}
-	if mismatched {
-		text += hint
 	}
 	return status.Error(code, strings.ToValidUTF8(text, "\uFFFD"))
 }

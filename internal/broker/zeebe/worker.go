@@ -102,7 +102,7 @@ func NewWorker(client transport.Client, o Options) *Worker {
 			Level:     zapcore.WarnLevel,
 			Tolerance: lostAfter,
 			Backoff:   pollBackoff,
-			Detail:    "jobs wait at the broker until it is back",
+			Detail:    "jobs wait at the broker until it is back; worker doctor says how the address is read",
 		},
 		answers: outage.Tracker{
 			Log:       log,

@@ -3,8 +3,6 @@ package rest
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
 const (
@@ -108,51 +105,4 @@ func TestUndeliverablePollIsLost(t *testing.T) {
 	if errors.Is(err, transport.ErrLost) {
 		t.Error("an error of the broker counts as a lost poll")
 	}
-}
-
-func TestPortThatSpeaksSomethingElseIsQuestioned(t *testing.T) {
-	plainGRPC := enginetest.New()
-	defer plainGRPC.Close()
-	grpcPort, err := plainGRPC.Listen()
-	check.Must(t, err)
-	plainHTTP := httptest.NewServer(http.NotFoundHandler())
-	defer plainHTTP.Close()
-	tlsHTTP := httptest.NewTLSServer(http.NotFoundHandler())
-	defer tlsHTTP.Close()
-	const questioned = "does the address fit the port? grpc:// is for gRPC"
-	for name, test := range map[string]struct{ scheme, address, want string }{
-		"http to gRPC": {transport.HTTP, grpcPort, questioned},
-		// A gateway of Java sends its frames before it looks at the request.
-		"http to gRPC of Java": {transport.HTTP, listen(t, "\x00\x00\x00\x04\b\x00\x00\x00\x00\x00\x00\x0f\x00\x01"), questioned},
-		"http to HTTPS":        {transport.HTTP, strings.TrimPrefix(tlsHTTP.URL, "https://"), questioned},
-		"https to HTTP":        {transport.HTTPS, strings.TrimPrefix(plainHTTP.URL, "http://"), questioned},
-		"https to gRPC":        {transport.HTTPS, grpcPort, questioned},
-		"nothing listens":      {transport.HTTP, "127.0.0.1:1", "connection refused"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := dial(t, transport.Config{Scheme: test.scheme, Address: test.address}).Topology(t.Context())
-			check.Same(t, codes.Unavailable, transport.Code(err), "code of %v", err)
-			check.Fails(t, err, test.want)
-		})
-	}
-}
-
-// listen serves one connection with these bytes and returns the address.
-func listen(t *testing.T, answer string) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check.Must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Read(make([]byte, 4096))
-			_, _ = io.WriteString(c, answer)
-			_ = c.Close()
-		}
-	}()
-	return l.Addr().String()
 }
