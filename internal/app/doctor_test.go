@@ -108,10 +108,6 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			t.Helper()
 			c.EventsURL = config.URL("kafka://" + freeAddress(t))
 		}, "error queue: ", "runbooks.md#retryoutboxgrowing"},
-		"no worker": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			c.HTTP.Address = freeAddress(t)
-		}, "warning worker: ", "none runs with these settings on this host: worker run"},
 		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
 			t.Helper()
 			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})

@@ -79,18 +79,6 @@ func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
 	}
 }
 
-func TestAnAddressInUseSaysWhichVariableToChange(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	check.Must(t, err)
-	t.Cleanup(func() { _ = taken.Close() })
-	o := options(always)
-	o.Address = taken.Addr().String()
-	_, err = ops.New(o)
-	if err == nil || !strings.Contains(err.Error(), "RETRY_HTTP_ADDRESS") || !strings.Contains(err.Error(), taken.Addr().String()) {
-		t.Errorf("error = %v", err)
-	}
-}
-
 func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 	for _, cutOff := range []bool{false, true} {
 		asked, let := make(chan struct{}), make(chan struct{})
