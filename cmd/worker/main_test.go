@@ -158,12 +158,3 @@ func TestAFaultyConfigurationEndsWithExitCode2(t *testing.T) {
 		t.Errorf("ended with %q, complaints: %s", how, p.stderr.String())
 	}
 }
-
-func TestAWarningOfTheSettingsIsLogged(t *testing.T) {
-	p := start(t, nil, "ZEEBE_ADDRESS=grpc://192.0.2.1:26500", "RETRY_ALLOW_INSECURE_TOKEN=true",
-		"CAMUNDA_BASIC_AUTH_USERNAME=worker", "CAMUNDA_BASIC_AUTH_PASSWORD="+canary)
-	check.Contains(t, fmt.Sprint(p.await("config_warning")["warning"]), "credentials go in plaintext to 192.0.2.1:26500")
-	p.await("worker_started")
-	p.signal(syscall.SIGTERM)
-	check.Same(t, "", p.end(), "how it ended")
-}

@@ -26,7 +26,7 @@ const (
 
 // checks are what the doctor looks at, in this order.
 var checks = []func(context.Context, config.Config, time.Time) text.Findings{
-	checkSettings, checkPolicies, checkGateway, checkStore, checkQueue, checkWorker,
+	checkPolicies, checkGateway, checkStore, checkQueue, checkWorker,
 }
 
 // Examine looks at everything that a worker with these settings needs, also while one runs, and passes on the
@@ -53,11 +53,6 @@ func failed(check string, err error, advice string) text.Finding {
 
 func warning(check, what, advice string) text.Finding {
 	return text.Finding{Severity: text.Warning, Check: check, What: what, Advice: advice}
-}
-
-func checkSettings(_ context.Context, cfg config.Config, _ time.Time) text.Findings {
-	all := cfg.Warnings
-	return append(all, ok("settings", "no fault and %s", text.Count(len(all), "warning")))
 }
 
 func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.Findings) {

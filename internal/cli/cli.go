@@ -75,7 +75,9 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 		return exitFailure
 	}
 	found, are := errors.AsType[text.Faults](err)
-	complainOf(stderr, text.Findings(found))
+	for i := range found {
+		fmt.Fprint(stderr, text.Harmless(found[i].String()))
+	}
 	if are && !errors.As(err, &usageError{}) {
 		complain(stderr, "%s", printer.Sprintf("Every setting, its default and what it may hold: %s",
 			"worker config --explain"))
@@ -103,13 +105,6 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 // complain writes a line to standard error.
 func complain(stderr io.Writer, format string, args ...any) {
 	fmt.Fprintln(stderr, text.Line(fmt.Sprintf(format, args...)))
-}
-
-// complainOf writes findings to standard error.
-func complainOf(stderr io.Writer, findings text.Findings) {
-	for i := range findings {
-		fmt.Fprint(stderr, text.Harmless(findings[i].String()))
-	}
 }
 
 func (p *program) root() *cobra.Command {

@@ -33,7 +33,6 @@ More: docs/configuration.md.`,
 		if err != nil {
 			return nil, "", err
 		}
-		complainOf(c.ErrOrStderr(), cfg.Warnings)
 		rows := [][]string{{"NAME", "FROM", "VALUE"}}
 		for _, s := range cfg.Settings() {
 			rows = append(rows, []string{s.Name, s.Source, cmp.Or(text.Line(s.Value), "-")})

@@ -22,9 +22,6 @@ for an absent broker. The log goes to standard output; /metrics, /healthz and
 		}
 		log := app.NewLogger(cfg, c.OutOrStdout())
 		defer app.CaptureLibraryLogs(log)()
-		for _, w := range cfg.Warnings {
-			log.Warn("config_warning", zap.String("warning", w.OneLine()), zap.String("advice", w.Advice))
-		}
 		a, err := app.New(c.Context(), cfg, log, release())
 		if err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/config/connurl"
-	"hospital.example/analyze-retry/internal/text"
 )
 
 // check reports what depends on more than one setting, or on the world.
@@ -87,17 +86,8 @@ func (l *loader) checkCredentials() {
 
 // checkPlaintext refuses to send credentials in plaintext to another host, unless that is accepted.
 func (l *loader) checkPlaintext(name string, to *url.URL) {
-	switch {
-	case to.Scheme != "http" && to.Scheme != "grpc" || connurl.IsLoopback(to.Hostname()):
-	case l.AllowInsecureToken:
-		l.Warnings = append(l.Warnings, text.Finding{
-			Severity: text.Warning,
-			Check:    "settings",
-			Subject:  name,
-			What:     "credentials go in plaintext to " + to.Host,
-			Advice:   "use TLS: hosts on the way can read them",
-		})
-	default:
+	plain := to.Scheme == "http" || to.Scheme == "grpc"
+	if plain && !connurl.IsLoopback(to.Hostname()) && !l.AllowInsecureToken {
 		const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
 		l.fault(name, "credentials would go in plaintext to "+to.Host, "use TLS, or "+allow)
 	}

@@ -21,9 +21,6 @@ type Config struct {
 	Worker
 	Cluster
 
-	// Warnings are what may be a mistake but prevents no start, without a secret.
-	Warnings text.Findings
-
 	sources map[string]string // env, file or default, by name
 }
 
@@ -48,7 +45,7 @@ type Worker struct {
 	EventsURL           URL    `split_words:"true" want:"a URL with amqp://, amqps://, kafka:// or kafka+tls://" desc:"The queue for events (docs/events). If unset they stay in the store."`
 	Operator            string `split_words:"true" want:"1 to 128 characters" desc:"Who orders what worker redrive sends, where --operator is not given."`
 	Tenant              string `split_words:"true" default:"<default>" want:"a tenant's id" desc:"The cluster's tenant whose jobs are worked."`
-	AllowInsecureToken  bool   `split_words:"true" default:"false" want:"true or false" desc:"Lets a token, password or client secret go in plaintext to a host that is not loopback. A warning says so."`
+	AllowInsecureToken  bool   `split_words:"true" default:"false" want:"true or false" desc:"Lets a token, password or client secret go in plaintext to a host that is not loopback."`
 }
 
 // HTTP are the settings of the HTTP server.

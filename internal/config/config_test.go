@@ -49,13 +49,9 @@ func faults(t *testing.T, settings ...string) []string {
 	return faultsOf(err)
 }
 
-func faultsOf(err error) []string {
+func faultsOf(err error) (all []string) {
 	list, _ := errors.AsType[text.Faults](err)
-	return lines(text.Findings(list))
-}
-
-func lines(findings text.Findings) (all []string) {
-	for _, f := range findings {
+	for _, f := range list {
 		line := f.OneLine()
 		if f.Advice != "" {
 			line += " -> " + f.Advice
