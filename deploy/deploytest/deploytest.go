@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"io/fs"
 	"math/big"
 	"os"
 	"os/exec"
@@ -41,16 +40,6 @@ func Read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// Files returns the files of the checkout that match a pattern, by their paths from the top. No file is an error.
-func Files(t *testing.T, pattern string) []string {
-	t.Helper()
-	found, err := fs.Glob(os.DirFS(Path(t, "")), pattern)
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%s: %v, %v", pattern, found, err)
-	}
-	return found
 }
 
 // Write writes a file that only its owner can read, and the directories above it.
