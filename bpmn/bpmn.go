@@ -6,6 +6,8 @@ package bpmn
 import (
 	"embed"
 	"io/fs"
+	"regexp"
+	"slices"
 )
 
 // Model is one file as it is deployed.
@@ -29,6 +31,20 @@ func Models() []Model { return read("submission-retry.bpmn", "sub-06.bpmn") }
 // Resources returns the bundled models and the forms of their user tasks, in the order in which they must
 // reach a broker. The contents are the caller's own copies.
 func Resources() []Model { return append(Models(), read("review-claim.form", "correct-data.form")...) }
+
+var taskType = regexp.MustCompile(`<zeebe:taskDefinition type="([^"]+)"`)
+
+// JobTypes are the job types of the tasks in the bundled models, sorted: those of this worker, and those that
+// workers of the hospital must take.
+func JobTypes() (types []string) {
+	for _, m := range Models() {
+		for _, found := range taskType.FindAllSubmatch(m.Content, -1) {
+			types = append(types, string(found[1]))
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
 
 func read(names ...string) (all []Model) {
 	for _, name := range names {

@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // answerTimeout bounds what the doctor asks of another process, checkTimeout each check.
@@ -26,7 +29,7 @@ const (
 
 // checks are what the doctor looks at, in this order.
 var checks = []func(context.Context, config.Config, time.Time) text.Findings{
-	checkPolicies, checkGateway, checkStore, checkQueue, checkWorker,
+	checkPolicies, checkModels, checkGateway, checkStore, checkQueue, checkWorker,
 }
 
 // Examine looks at everything that a worker with these settings needs, also while one runs, and passes on the
@@ -64,6 +67,15 @@ func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.
 		all = append(all, warning("policies", f.OneLine(), f.Advice))
 	}
 	return append(all, ok("policies", "%s", cfg.JobTypes))
+}
+
+// checkModels names the jobs that no worker of ours takes. Whether somebody does, a broker does not say.
+func checkModels(_ context.Context, cfg config.Config, _ time.Time) text.Findings {
+	theirs := slices.DeleteFunc(bpmn.JobTypes(), func(jobType string) bool {
+		return jobType == contract.OutcomeJobType || cfg.JobTypes.ByType()[jobType] != ""
+	})
+	const said = "the bundled ones wait for workers of yours: %s"
+	return text.Findings{ok("models", said, strings.Join(theirs, ", "))}
 }
 
 // checkGateway looks at what is behind the gateway's address. It polls as the worker does, but for a job type

@@ -62,7 +62,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 		"ok partitions: ": "3 of 3 have a healthy leader", "ok tenant: ": "sul",
 		"ok key: ": "retry.db.key", "ok store: ": "sqlite://", "ok trail: ": "3 records in 1 chain, the last of 20",
 		"ok queue: ": "none is set", "ok worker: ": "ready",
-		"ok policies: ": "analyze-retry=tiss",
+		"ok policies: ": "analyze-retry=tiss", "ok models: ": "workers of yours: check-claim-status, notify-team, submit-claim",
 	} {
 		wantDiagnosis(t, all, head, part)
 	}
