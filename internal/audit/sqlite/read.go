@@ -42,21 +42,9 @@ func scan(rows *sql.Rows, r *audit.Record) error {
 // micros is the least stored time that is not before t.
 func micros(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
 
-// querier is a pool, a connection of it, or a transaction.
+// querier is a pool, a connection of it, or the writer.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// visitAll calls visit with each row of an answer, and closes that.
-func visitAll(rows *sql.Rows, visit func(*sql.Rows) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := visit(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // query calls visit with each row of the answer to a query.
@@ -65,7 +53,13 @@ func query(ctx context.Context, from querier, visit func(*sql.Rows) error, text 
 	if err != nil {
 		return err
 	}
-	return visitAll(rows, visit)
+	defer rows.Close()
+	for rows.Next() {
+		if err := visit(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // records calls visit with each record of a query that selects columns.
@@ -79,36 +73,35 @@ func records(ctx context.Context, from querier, visit func(*audit.Record) error,
 	}, text, args...)
 }
 
-// scanRow reads a claim's row, and calls visit with it, or with why it cannot be read.
-func scanRow(rows *sql.Rows, secret *audit.Secret, visit func(string, *audit.State, error) error) error {
-	var claim string
-	var row sql.RawBytes
-	if err := rows.Scan(&claim, &row); err != nil {
-		return err
-	}
-	state, err := secret.ReadState(claim, row)
-	return visit(claim, &state, err)
+// states calls visit with each row of a query that selects claim_id and state, or with why it cannot be read.
+func states(ctx context.Context, from querier, secret *audit.Secret, visit func(string, *audit.State, error) error, text string, args ...any) error {
+	return query(ctx, from, func(rows *sql.Rows) error {
+		var claim string
+		var row sql.RawBytes
+		if err := rows.Scan(&claim, &row); err != nil {
+			return err
+		}
+		state, err := secret.ReadState(claim, row)
+		return visit(claim, &state, err)
+	}, text, args...)
 }
+
+const selectStates = "SELECT claim_id, state FROM claims ORDER BY claim_id"
 
 // Open implements [audit.Store].
 func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
 	var unread []error
-	err := s.rows(ctx, s.read, func(claim string, state *audit.State, err error) error {
+	err := states(ctx, s.read, s.secret, func(claim string, state *audit.State, err error) error {
 		if err != nil {
 			unread = append(unread, err)
 			return nil
 		}
 		return visit(claim, state)
-	})
+	}, selectStates)
 	if err == nil {
 		err = errors.Join(unread...)
 	}
 	return s.failed(err)
-}
-
-func (s *store) rows(ctx context.Context, from querier, visit func(string, *audit.State, error) error) error {
-	return query(ctx, from, func(rows *sql.Rows) error { return scanRow(rows, s.secret, visit) },
-		"SELECT claim_id, state FROM claims ORDER BY claim_id")
 }
 
 // selectClaim walks the links of a claim's records, from its last one and from those that no row leads to.
@@ -120,11 +113,9 @@ const selectClaim = `WITH RECURSIVE of(n) AS (
 // Claim implements [audit.Store].
 func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, all []audit.Record, err error) {
 	err = s.snapshot(ctx, func(conn *sql.Conn) error {
-		err := query(ctx, conn, func(rows *sql.Rows) error {
-			return scanRow(rows, s.secret, func(_ string, found *audit.State, err error) error {
-				state = *found
-				return err
-			})
+		err := states(ctx, conn, s.secret, func(_ string, found *audit.State, err error) error {
+			state = *found
+			return err
 		}, "SELECT claim_id, state FROM claims WHERE claim_id = ?", claimID)
 		if err != nil {
 			return err
@@ -225,7 +216,7 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 			err = records(ctx, conn, w.Record, "SELECT "+columns+" FROM records ORDER BY seq")
 		}
 		if err == nil {
-			err = s.rows(ctx, conn, w.Row)
+			err = states(ctx, conn, s.secret, w.Row, selectStates)
 		}
 		if err != nil {
 			return err
@@ -253,9 +244,6 @@ func damage(finding string) error {
 
 // readMeta reads a value, empty where there is none.
 func readMeta(ctx context.Context, from querier, name string) (value string, err error) {
-	err = from.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
+	err = query(ctx, from, func(rows *sql.Rows) error { return rows.Scan(&value) }, "SELECT value FROM meta WHERE name = ?", name)
 	return value, err
 }

@@ -156,41 +156,33 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 	return b.Results(), nil
 }
 
+// QueryContext asks by a prepared statement.
+func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := w.stmt(ctx, query) //nolint:sqlclosecheck // close closes all
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
 // look reads what is stored of the batch's jobs and claims. Joins with a table of values, because SQLite would build an
 // index of an IN list each time.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
-	err := w.ask(ctx, b.Jobs(), func(rows *sql.Rows) error {
-		var r audit.Record
-		err := scan(rows, &r)
-		b.HasRecord(r)
-		return err
-	}, "SELECT "+columns+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value")
+	err := records(ctx, w, func(r *audit.Record) error { b.HasRecord(*r); return nil },
+		"SELECT "+columns+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value", list(b.Jobs()))
 	if err != nil {
 		return err
 	}
-	return w.ask(ctx, b.Claims(), func(rows *sql.Rows) error {
-		return scanRow(rows, w.secret, func(claim string, state *audit.State, err error) error {
-			b.HasRow(claim, *state, err)
-			return nil
-		})
-	}, "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value")
+	return states(ctx, w, w.secret, func(claim string, state *audit.State, err error) error {
+		b.HasRow(claim, *state, err)
+		return nil
+	}, "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value", list(b.Claims()))
 }
 
-// ask asks about values, and calls visit with each row of the answer.
-func (w *writer) ask(ctx context.Context, values any, visit func(*sql.Rows) error, query string) error {
-	list, err := json.Marshal(values)
-	if err != nil {
-		return err
-	}
-	stmt, err := w.stmt(ctx, query) //nolint:sqlclosecheck // close closes all
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.QueryContext(ctx, string(list))
-	if err != nil {
-		return err
-	}
-	return visitAll(rows, visit)
+// list is numbers or texts as json_each reads them.
+func list[T any](values []T) string {
+	text, _ := json.Marshal(values) // which all have a form
+	return string(text)
 }
 
 // insert writes what is new.
