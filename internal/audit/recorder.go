@@ -13,12 +13,6 @@ import (
 	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
-// Log is what a [Recorder] needs of a store.
-type Log interface {
-	Append(ctx context.Context, entries []Entry) ([]Stored, error)
-	Probe(ctx context.Context) error
-}
-
 // Recorder appends the decisions of all batches that wait at the same time in one transaction, tries again if that fails,
 // and tracks whether the store takes writes. It is made by [NewRecorder] and safe for concurrent use.
 type Recorder struct {

@@ -13,14 +13,8 @@ import (
 // of IDs unless said otherwise. Every method may be called by several goroutines; every error names the store. What visit
 // is given is valid during the call, and visit's error ends a reading.
 type Store interface {
-	// Append stores the entries, their claims' rows, outbox and signed head in one transaction that is synced to disk when
-	// it returns. An entry whose key is stored already is not stored again: the result is then the stored one. Results are
-	// in the order of the entries, of which there are at most [MaxBatch].
-	//
-	// An error leaves open whether the records were stored; to append them again is safe.
-	Append(ctx context.Context, entries []Entry) ([]Stored, error)
-	// Probe reports whether the store takes writes, by making one.
-	Probe(ctx context.Context) error
+	Log
+	Outbox
 
 	// Open calls visit with each claim that has not ended, in the order of the claims. Those that ended cost nothing. Rows
 	// that cannot be read are left out; where that is all that is wrong, the error is an ErrRow for each of them.
@@ -43,6 +37,23 @@ type Store interface {
 	// a signed cut. With dry it only tells what it would remove. What else must stay, [Purge] knows.
 	Purge(ctx context.Context, before time.Time, dry bool) ([]Purged, error)
 
+	Close() error
+}
+
+// Log is the part of a [Store] that a [Recorder] needs.
+type Log interface {
+	// Append stores the entries, their claims' rows, outbox and signed head in one transaction that is synced to disk when
+	// it returns. An entry whose key is stored already is not stored again: the result is then the stored one. Results are
+	// in the order of the entries, of which there are at most [MaxBatch].
+	//
+	// An error leaves open whether the records were stored; to append them again is safe.
+	Append(ctx context.Context, entries []Entry) ([]Stored, error)
+	// Probe reports whether the store takes writes, by making one.
+	Probe(ctx context.Context) error
+}
+
+// Outbox is the part of a [Store] that publishes events.
+type Outbox interface {
 	// Lead makes the caller the one who publishes, among all processes on the store, until release is called or the
 	// store is lost. It returns ErrNotLeading where another process leads. It notes for good that the events are published.
 	Lead(ctx context.Context) (release func(), err error)
@@ -53,8 +64,6 @@ type Store interface {
 	// Backlog is how many records wait to be published, and when the first of them was decided. Nothing waits in a store
 	// of which no process ever led.
 	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
-
-	Close() error
 }
 
 // Total is how many records of a period are alike.

@@ -15,20 +15,12 @@ import (
 	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
-// Outbox is what the relay needs of an [audit.Store], which says what each does.
-type Outbox interface {
-	Lead(ctx context.Context) (release func(), err error)
-	Unpublished(ctx context.Context, limit int) ([]audit.Record, error)
-	Published(ctx context.Context, ids []int64) error
-	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
-}
-
 // Observer observes the publishing. Its methods must not block.
 type Observer interface {
 	// Published is called when events were sent, with how many the queue has acknowledged. The others are
 	// sent again.
 	Published(acked, unacked int)
-	// Backlog is called every minute, whether this process publishes or not, with what [Outbox] says.
+	// Backlog is called every minute, whether this process publishes or not, with what [audit.Outbox] says.
 	Backlog(waiting int64, oldest time.Time)
 }
 
@@ -60,7 +52,7 @@ const (
 // records, and reads the page again until all of it is acknowledged. Whatever fails, the store, the queue or
 // one event that the queue refuses, it tries again after a pause, and events wait.
 type Relay struct {
-	outbox    Outbox
+	outbox    audit.Outbox
 	publisher Publisher
 	o         Options
 	flow      outage.Tracker
@@ -70,7 +62,7 @@ type Relay struct {
 }
 
 // NewRelay makes a relay from an outbox to a queue.
-func NewRelay(outbox Outbox, publisher Publisher, o Options) *Relay {
+func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 	r := &Relay{o: o, outbox: outbox, publisher: publisher, acked: map[int64]bool{}}
 	r.flow = outage.Tracker{
 		Log:     o.Logger,

@@ -10,7 +10,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Outbox is an [events.Outbox] in memory that keeps one cursor, as SQLite does. The zero value is empty; several relays may
+// Outbox is an [audit.Outbox] in memory that keeps one cursor, as SQLite does. The zero value is empty; several relays may
 // share it.
 type Outbox struct {
 	mu      sync.Mutex
@@ -60,7 +60,7 @@ func (o *Outbox) Waiting() int {
 	return len(o.waiting)
 }
 
-// Lead implements [events.Outbox].
+// Lead implements [audit.Outbox].
 func (o *Outbox) Lead(context.Context) (func(), error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,7 +78,7 @@ func (o *Outbox) Lead(context.Context) (func(), error) {
 	}, nil
 }
 
-// Unpublished implements [events.Outbox].
+// Unpublished implements [audit.Outbox].
 func (o *Outbox) Unpublished(_ context.Context, limit int) ([]audit.Record, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -88,7 +88,7 @@ func (o *Outbox) Unpublished(_ context.Context, limit int) ([]audit.Record, erro
 	return slices.Clone(o.waiting[:min(limit, len(o.waiting))]), nil
 }
 
-// Published implements [events.Outbox].
+// Published implements [audit.Outbox].
 func (o *Outbox) Published(_ context.Context, ids []int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,7 +101,7 @@ func (o *Outbox) Published(_ context.Context, ids []int64) error {
 	return nil
 }
 
-// Backlog implements [events.Outbox].
+// Backlog implements [audit.Outbox].
 func (o *Outbox) Backlog(context.Context) (int64, time.Time, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -46,7 +46,7 @@ func Open(t *testing.T, url string) events.Publisher {
 }
 
 // Relay runs a relay until the test ends or stop is called.
-func Relay(t *testing.T, outbox events.Outbox, publisher events.Publisher, o events.Options) (stop func()) {
+func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o events.Options) (stop func()) {
 	t.Helper()
 	o.Logger = zap.NewNop()
 	if o.Observer == nil {
