@@ -83,7 +83,7 @@ func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 		settings := whole.Settings
 		settings.Rules = nil // they give no advice
 		settings.InDoubt = slices.Concat(whole.InDoubt[:i], whole.InDoubt[i+1:])
-		p, err := retry.New(settings)
+		p, err := new(retry.Policy).Extend(settings)
 		check.Must(t, err)
 		if !slices.ContainsFunc(advised, func(line corpusLine) bool { return answer(t, p, request(line.text, 0)).Advice == "" }) {
 			t.Errorf("no text of the corpus needs %s", left.ID)

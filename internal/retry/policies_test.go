@@ -27,7 +27,7 @@ func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 	for _, change := range changes {
 		change(&p)
 	}
-	made, err := retry.New(p)
+	made, err := new(retry.Policy).Extend(p)
 	check.Must(t, err)
 	return made
 }

@@ -59,7 +59,7 @@ type Settings struct {
 	Targets []Target `json:"-"`
 }
 
-// Policy decides which errors pass by themselves and how long to wait for that. It is made by [New] or
+// Policy decides which errors pass by themselves and how long to wait for that. It is made by
 // [Policy.Extend] and never changed afterwards: Settings is for reading.
 type Policy struct {
 	Settings
@@ -102,11 +102,8 @@ func (f Faults) Error() string {
 	return strings.TrimSpace(b.String())
 }
 
-// New checks the settings and returns their policy. Its error is [Faults].
-func New(s Settings) (*Policy, error) { return (&Policy{}).Extend(s) }
-
-// Extend returns a policy of the settings with p's rules behind theirs. It shares p's compiled rules. The
-// error is as with [New].
+// Extend checks the settings and returns a policy of them with p's rules behind theirs; the zero policy has
+// none. It shares p's compiled rules. Its error is [Faults].
 func (p *Policy) Extend(s Settings) (*Policy, error) {
 	wrong := s.faults()
 	rules := wrong.compile(s.Rules, Transient, Permanent)

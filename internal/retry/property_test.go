@@ -12,7 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 )
 
-// drawPolicy draws any policy that New accepts: no valid corner is left out.
+// drawPolicy draws any policy that Extend accepts: no valid corner is left out.
 func drawPolicy(t *rapid.T) *retry.Policy {
 	precision := rapid.SampledFrom([]time.Duration{time.Minute, time.Second, time.Millisecond}).Draw(t, "precision")
 	shortest := time.Duration(rapid.Int64Range(1, 600).Draw(t, "min")) * precision
@@ -30,7 +30,7 @@ func drawPolicy(t *rapid.T) *retry.Policy {
 	if rapid.Bool().Draw(t, "has a deadline") {
 		p.Deadline = time.Duration(rapid.Int64Range(1, int64(100*time.Hour)).Draw(t, "deadline"))
 	}
-	made, err := retry.New(p)
+	made, err := new(retry.Policy).Extend(p)
 	if err != nil {
 		t.Fatalf("%+v: %v", p, err)
 	}
