@@ -12,9 +12,9 @@ type codec struct {
 	bad     bool // what was read is too short
 }
 
-func (c *codec) int(n *int64) {
+func number[T ~int | ~int64 | ~uint8](c *codec, n *T) {
 	if !c.reading {
-		c.b = binary.AppendVarint(c.b, *n)
+		c.b = binary.AppendVarint(c.b, int64(*n))
 		return
 	}
 	v, size := binary.Varint(c.b)
@@ -22,30 +22,24 @@ func (c *codec) int(n *int64) {
 		c.b, c.bad = nil, true
 		return
 	}
-	*n, c.b = v, c.b[size:]
-}
-
-func (c *codec) count(n *int) {
-	wide := int64(*n)
-	c.int(&wide)
-	*n = int(wide)
+	*n, c.b = T(v), c.b[size:] //nolint:gosec // what was written fits, and what was changed fails its check
 }
 
 func (c *codec) time(t *time.Time) {
 	micros := Micros(*t)
-	c.int(&micros)
+	number(c, &micros)
 	*t = Time(micros)
 }
 
-func (c *codec) text(s *string) {
+func text[T ~string](c *codec, s *T) {
 	n := len(*s)
-	c.count(&n)
+	number(c, &n)
 	switch {
 	case !c.reading:
 		c.b = append(c.b, *s...)
 	case n < 0 || n > len(c.b):
 		c.b, c.bad = nil, true
 	default:
-		*s, c.b = string(c.b[:n]), c.b[n:]
+		*s, c.b = T(c.b[:n]), c.b[n:]
 	}
 }

@@ -266,33 +266,31 @@ func (s *State) fields(c *codec) {
 	for _, t := range []*time.Time{&s.Opened, &s.FirstFailure, &s.At, &s.NextRetryTime} {
 		c.time(t)
 	}
-	flags, last := int64(s.Flags), int64(s.Kind)
-	for _, n := range []*int64{&s.Earlier, &s.Tip, &s.ProcessInstanceKey, &flags, &last} {
-		c.int(n)
+	for _, n := range []*int64{&s.Earlier, &s.Tip, &s.ProcessInstanceKey} {
+		number(c, n)
 	}
-	s.Flags, s.Kind = CourseFlags(flags), Kind(last) //nolint:gosec // what was written is small, and what was changed fails its check
+	number(c, &s.Flags)
+	number(c, &s.Kind)
 	for _, n := range []*int{&s.Failures, &s.Retries, &s.Attempts, &s.Dropped, &s.RetryCount, &s.MaxRetries} {
-		c.count(n)
+		number(c, n)
 	}
-	class := string(s.Class)
-	for _, t := range []*string{&s.Policy, &class, &s.Rule, &s.Code, &s.HeldBy, &s.DecidedBy} {
-		c.text(t)
+	text(c, &s.Policy)
+	text(c, &s.Class)
+	for _, t := range []*string{&s.Rule, &s.Code, &s.HeldBy, &s.DecidedBy} {
+		text(c, t)
 	}
-	s.Class = retry.Class(class)
 	n := len(s.Instances)
-	c.count(&n)
+	number(c, &n)
 	if c.reading && n > 0 && n <= maxInstances {
 		s.Instances = make([]Instance, n)
 	}
 	for i := range s.Instances {
 		in := &s.Instances[i]
-		flags := int64(in.flags)
-		c.text(&in.Cluster)
-		c.int(&in.Key)
-		c.int(&in.Job)
-		c.count(&in.Before)
-		c.int(&flags)
-		in.flags = uint8(flags) //nolint:gosec // as above
+		text(c, &in.Cluster)
+		number(c, &in.Key)
+		number(c, &in.Job)
+		number(c, &in.Before)
+		number(c, &in.flags)
 	}
 }
 
