@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"testing"
 
-	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/worker"
 )
 
 // A mapping of the model can hide the returned count. The claim must not loop for ever.
@@ -29,7 +26,7 @@ func TestTheGreaterOfTheModelsAndTheTrailsCountCounts(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("brought %d, recorded %d", tt.brought, tt.recorded), func(t *testing.T) {
 			m := after(retried(tt.recorded))
-			a := byPolicy(t, "tiss", policy.BuiltIns, m, newJob(fmt.Sprintf(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":%d}`, tt.brought)))
+			a := ask(t, m, newJob(fmt.Sprintf(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":%d}`, tt.brought)))
 			stopped := tt.want["shouldRetry"] == false
 			if tt.want.check(t, a); (a.Kind == job.KindThrowError) != stopped {
 				t.Errorf("answered by %s", a.Kind)
@@ -43,14 +40,13 @@ func TestTheGreaterOfTheModelsAndTheTrailsCountCounts(t *testing.T) {
 }
 
 func TestAPermanentErrorAsksForNoCount(t *testing.T) {
-	m := after(retried(3))
-	want{"errorClassification": "PERMANENT", "retryCount": 0.0, "countFrom": nil}.check(t, byPolicy(t, "tiss", policy.BuiltIns, m, newJob(jobWith("DUPLICATE_CLAIM"))))
+	want{"errorClassification": "PERMANENT", "retryCount": 0.0, "countFrom": nil}.
+		check(t, ask(t, after(retried(3)), newJob(jobWith("DUPLICATE_CLAIM"))))
 }
 
 func TestALostCountIsWarnedOf(t *testing.T) {
 	core, logs := observer.New(zapcore.WarnLevel)
-	worker.NewHandler(optionsOn(after(retried(1)), &counts{}, atNow, zap.New(core))).
-		Handle(t.Context(), []job.Job{newJob(jobWith("TIMEOUT"))})
+	ask(t, after(retried(1)), newJob(jobWith("TIMEOUT")), loggedTo(core))
 	warned := logs.FilterMessage("retry_count_lost").All()
 	if len(warned) != 1 {
 		t.Fatalf("%+v", logs.All())

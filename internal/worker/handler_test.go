@@ -16,6 +16,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -33,16 +34,40 @@ func (c *counts) Rejected(string, time.Duration)                { c.rejected++ }
 func (c *counts) Repeated()                                     { c.repeated++ }
 func (c *counts) OutcomeRecorded(r *audit.Record)               { c.outcomes = append(c.outcomes, r.Kind) }
 
-func newHandler(t *testing.T, log *zap.Logger, c *counts) *worker.Handler {
-	t.Helper()
-	return worker.NewHandler(optionsOn(newMemory(), c, atNow, log))
+// option changes the options of a handler.
+type option = func(*worker.Options)
+
+func ofType(jobType string) option { return func(o *worker.Options) { o.JobType = jobType } }
+func in(l text.Language) option    { return func(o *worker.Options) { o.Language = l } }
+func countedBy(c *counts) option   { return func(o *worker.Options) { o.Observer = c } }
+
+func loggedTo(core zapcore.Core) option {
+	return func(o *worker.Options) { o.Logger = zap.New(core) }
 }
 
-func optionsOn(m *memory, c *counts, clock func() time.Time, log *zap.Logger) worker.Options {
-	return worker.Options{
-		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns,
-		Recorder: m, Secret: secret, Cluster: "test", Now: clock, Observer: c, Logger: log,
+func by(clock func() time.Time) option { return func(o *worker.Options) { o.Now = clock } }
+
+// under is the policy of the job type, one of the known ones.
+func under(name string, known func() *policy.Set) option {
+	return func(o *worker.Options) { o.Policy, o.Policies = name, known }
+}
+
+// optionsOn are those of a worker whose clock stands at now.
+func optionsOn(m *memory, changes ...option) worker.Options {
+	o := worker.Options{
+		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Recorder: m, Secret: secret, Cluster: "test",
+		Now: func() time.Time { return now }, Observer: &counts{}, Logger: zap.NewNop(),
 	}
+	for _, change := range changes {
+		change(&o)
+	}
+	return o
+}
+
+// ask has one job decided.
+func ask(t *testing.T, m *memory, j job.Job, changes ...option) job.Answer {
+	t.Helper()
+	return worker.NewHandler(optionsOn(m, changes...)).Handle(t.Context(), []job.Job{j})[0]
 }
 
 func newJob(variables string) job.Job {
@@ -59,16 +84,6 @@ func jobWith(text string) string {
 		panic(err) // a text can be marshalled
 	}
 	return `{"claimId":"CLM-001-1","submissionError":` + string(quoted) + `}`
-}
-
-func answer(t *testing.T, variables string) job.Answer {
-	t.Helper()
-	h := newHandler(t, zap.NewNop(), &counts{})
-	answers := h.Handle(t.Context(), []job.Job{newJob(variables)})
-	if len(answers) != 1 {
-		t.Fatalf("%d answers to one job", len(answers))
-	}
-	return answers[0]
 }
 
 func checkVariables(t *testing.T, got job.Answer, want string) {
@@ -124,7 +139,7 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 		},
 	}
 	for variables, want := range tests {
-		got := answer(t, variables)
+		got := ask(t, newMemory(), newJob(variables))
 		if got.Kind != want.kind || got.Code != want.code || got.Message != want.message {
 			t.Errorf("%s: answered %s %q %q, want %s %q %q", variables, got.Kind, got.Code, got.Message, want.kind, want.code, want.message)
 		}
@@ -134,8 +149,8 @@ func TestDecisionIsAnsweredWithTheAgreedNames(t *testing.T) {
 
 func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	m := newMemory()
-	got := handlerOn(m).Handle(t.Context(), []job.Job{newJob(
-		`{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`)})[0]
+	got := ask(t, m, newJob(
+		`{"claimId":"Maria 123.456.789-09","submissionError":["TIMEOUT"],"retryCount":12345678909,"retryUntil":"ontem","lastSubmissionTime":"ontem"}`))
 	check.Same(t, "", m.only(t).ClaimID, "the claim in the trail")
 	const want = `INVALID_ERROR_MESSAGE: invalid input: ` +
 		`claimId is the text "[word] [long number]" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
@@ -145,7 +160,7 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 		`Correct the process variables, then resolve the incident`
 	check.Same(t, want, got.Message, "text")
 	// Only short numbers are shown.
-	got = answer(t, `{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"retryUntil":19800512}`)
+	got = ask(t, newMemory(), newJob(`{"claimId":33445566,"submissionError":"TIMEOUT","retryCount":-2.5,"retryUntil":19800512}`))
 	check.Contains(t, got.Message, "claimId is a number of 8 characters", "retryCount is -2.5", "retryUntil is a number of 8 characters")
 }
 
@@ -156,7 +171,7 @@ func TestLongErrorIsEchoedUpTo8KiBWithAMark(t *testing.T) {
 		// The limit falls into the middle of the two-byte "é".
 		strings.Repeat("x", 8<<10-1) + "é" + strings.Repeat("y", 1000): strings.Repeat("x", 8<<10-1) + " [cut at 8 KiB, was 9193 bytes]",
 	} {
-		check.Same[any](t, want, decision(t, answer(t, jobWith(text)))["originalError"], "text")
+		check.Same[any](t, want, decision(t, ask(t, newMemory(), newJob(jobWith(text))))["originalError"], "text")
 	}
 }
 
@@ -174,9 +189,7 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 		{contract.JobType, claim + `"TIMEOUT ` + person + `","retryCount":5}`, zap.ErrorLevel, "max_retries_exceeded", "TIMEOUT"},
 	} {
 		core, logs := observer.New(zap.DebugLevel)
-		o := optionsOn(newMemory(), &counts{}, atNow, zap.New(core))
-		o.JobType = tt.jobType
-		worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(tt.variables)})
+		ask(t, newMemory(), newJob(tt.variables), ofType(tt.jobType), loggedTo(core))
 		if logs.Len() != 1 {
 			t.Fatalf("%s: %d log lines, want 1", tt.variables, logs.Len())
 		}
@@ -198,10 +211,9 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 
 func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
-	answers := newHandler(t, zap.New(core), &counts{}).Handle(t.Context(), []job.Job{
-		newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryAfter":"Maria 707","lastSubmissionTime":[1]}`),
-	})
-	check.Same[any](t, []any{"lastSubmissionTime", "retryAfter"}, decision(t, answers[0])["ignored"], "ignored, as answered")
+	j := newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryAfter":"Maria 707","lastSubmissionTime":[1]}`)
+	a := ask(t, newMemory(), j, loggedTo(core))
+	check.Same[any](t, []any{"lastSubmissionTime", "retryAfter"}, decision(t, a)["ignored"], "ignored, as answered")
 	lines := logs.FilterMessage("input_ignored").All()
 	if len(lines) != 2 || logs.Len() != 3 {
 		t.Fatalf("%d lines, %d of them about ignored variables, want 3 and 2", logs.Len(), len(lines))

@@ -13,33 +13,20 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// speaking returns the options of a worker of a language.
-func speaking(l text.Language, m *memory, log *zap.Logger) worker.Options {
-	o := optionsOn(m, &counts{}, atNow, log)
-	o.Language = l
-	return o
-}
-
-func answerOf(t *testing.T, o worker.Options, variables string) job.Answer {
-	t.Helper()
-	return worker.NewHandler(o).Handle(t.Context(), []job.Job{newJob(variables)})[0]
-}
-
 func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
-	a := answerOf(t, speaking(text.Portuguese, newMemory(), zap.NewNop()), `{"claimId":"CLM-1-1","submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"}`)
+	a := ask(t, newMemory(), newJob(`{"claimId":"CLM-1-1","submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"}`), in(text.Portuguese))
 	check.Contains(t, a.Variables, `"retryReason":"DEADLINE: Erro transitório, nenhum envio cabe antes de 2025-01-12T10:42:00Z"`)
 	check.Same(t, "conta CLM-1-1: nenhum envio cabe antes do prazo final 2025-01-12T10:42:00Z, último erro 503 (TRANSIENT); "+
 		"revise a conta e depois reenvie ou abandone", a.Message, "message")
-	o := speaking(text.Portuguese, newMemory(), zap.NewNop())
-	o.JobType = contract.BackoffJobType
-	check.Contains(t, answerOf(t, o, timeout).Variables, `"retryReason":"Retentativa 5 de 5"`)
+	a = ask(t, newMemory(), newJob(timeout), in(text.Portuguese), ofType(contract.BackoffJobType))
+	check.Contains(t, a.Variables, `"retryReason":"Retentativa 5 de 5"`)
 }
 
 func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	const variables = `{"claimId":"Maria","retryCount":2.5}`
 	m := newMemory()
 	core, logs := observer.New(zap.WarnLevel)
-	a := answerOf(t, speaking(text.Portuguese, m, zap.New(core)), variables)
+	a := ask(t, m, newJob(variables), in(text.Portuguese), loggedTo(core))
 	const want = `INVALID_ERROR_MESSAGE: entrada inválida: ` +
 		`claimId: recebido o texto "[palavra]", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
 		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
@@ -52,7 +39,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 
 	core, logs = observer.New(zap.WarnLevel)
 	m = newMemory()
-	outcomes := worker.NewOutcomeHandler(speaking(text.Portuguese, m, zap.New(core)), nil)
+	outcomes := worker.NewOutcomeHandler(optionsOn(m, in(text.Portuguese), loggedTo(core)), nil)
 	a = outcomes.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
 	check.Same(t, job.KindFail, a.Kind, "answer")
 	check.Same(t, a.Message, m.only(t).Message, "record")

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -15,7 +13,7 @@ import (
 )
 
 func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {
-	return worker.NewOutcomeHandler(optionsOn(m, c, atNow, zap.NewNop()), map[string]string{contract.JobType: "tiss"})
+	return worker.NewOutcomeHandler(optionsOn(m, countedBy(c)), map[string]string{contract.JobType: "tiss"})
 }
 
 const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"

@@ -4,21 +4,10 @@ import (
 	"encoding/json"
 	"testing"
 
-	"go.uber.org/zap"
-
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
-
-// backoffJob answers one job of RN-BIL-004.
-func backoffJob(t *testing.T, m *memory, j job.Job) job.Answer {
-	t.Helper()
-	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
-	o.JobType = contract.BackoffJobType
-	return worker.NewHandler(o).Handle(t.Context(), []job.Job{j})[0]
-}
 
 func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
 	const retried = `{"shouldRetry": true, "nextRetryTime": "2025-01-12T10:52:00Z", "retryCount": 2, "retryReason": "Retry 2 of 5", "backoffMinutes": 12}`
@@ -30,7 +19,7 @@ func TestRNBil004AnswersItsFiveNamesAndNoOther(t *testing.T) {
 		`{"claimId":"CLM-001-1","submissionError":"DUPLICATE_CLAIM"}`: {"PERMANENT_ERROR", `{
 			"shouldRetry": false, "nextRetryTime": null, "retryCount": 0, "retryReason": "Permanent error DUPLICATE_CLAIM, no retry", "backoffMinutes": 0}`},
 	} {
-		a := backoffJob(t, newMemory(), newJob(variables))
+		a := ask(t, newMemory(), newJob(variables), ofType(contract.BackoffJobType))
 		checkVariables(t, a, want.variables)
 		if a.Code != want.code || (a.Kind == job.KindThrowError) != (want.code != "") {
 			t.Errorf("%s: answered %s %q, want %q", variables, a.Kind, a.Code, want.code)
@@ -45,7 +34,7 @@ func TestExplanationHasItsNamesInOrderAndNoEmptyOnes(t *testing.T) {
 		`"hint":{"source":"VARIABLE","after":"PT120M"},"deadline":"2025-01-12T11:40:00Z","advice":"CHECK_STATUS","secondsSinceLastSubmission":60,` +
 		`"overrides":{"base":"PT6M","deadline":"PT60M"}}`
 	var variables struct{ RetryDecision json.RawMessage }
-	check.Must(t, json.Unmarshal([]byte(byTISS(t, j).Variables), &variables))
+	check.Must(t, json.Unmarshal([]byte(ask(t, newMemory(), j).Variables), &variables))
 	if text := string(variables.RetryDecision); len(text) < len(want) || text[len(text)-len(want):] != want {
 		t.Errorf("got  %s\nwant ... %s", text, want)
 	}

@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/worker"
+	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // asked is a job that a task with headers asks, with more variables than claim and error.
@@ -35,19 +34,6 @@ func policies(t *testing.T, list string) func() *policy.Set {
 	set, err := policy.Parse("policies.yaml", []byte("policies:\n"+list))
 	check.Must(t, err)
 	return func() *policy.Set { return set }
-}
-
-// byPolicy answers one job whose job type has this policy.
-func byPolicy(t *testing.T, name string, known func() *policy.Set, m *memory, j job.Job) job.Answer {
-	t.Helper()
-	o := optionsOn(m, &counts{}, atNow, zap.NewNop())
-	o.Policy, o.Policies = name, known
-	return worker.NewHandler(o).Handle(t.Context(), []job.Job{j})[0]
-}
-
-func byTISS(t *testing.T, j job.Job) job.Answer {
-	t.Helper()
-	return byPolicy(t, "tiss", policy.BuiltIns, newMemory(), j)
 }
 
 // decision returns the answered variables and the fields of retryDecision in one map.
@@ -104,7 +90,7 @@ func TestTaskHeadersOverrideNumbers(t *testing.T) {
 			"nextRetryTime": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0, "deadline": "2025-01-12T10:50:30Z", "bounds": []any{"DEADLINE"},
 		}},
 	} {
-		t.Run(name, func(t *testing.T) { tt.want.check(t, byTISS(t, tt.job())) })
+		t.Run(name, func(t *testing.T) { tt.want.check(t, ask(t, newMemory(), tt.job())) })
 	}
 }
 
@@ -121,15 +107,15 @@ func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 	} {
 		t.Run(more, func(t *testing.T) {
 			want["policy"] = "job-queue"
-			want.check(t, byTISS(t, asked{headers: `{"retryPolicy":"job-queue"}`, more: more}.job()))
+			want.check(t, ask(t, newMemory(), asked{headers: `{"retryPolicy":"job-queue"}`, more: more}.job()))
 		})
 	}
 	own := policies(t, "  - {name: own, extends: tiss, jobOverrides: true}\n")
-	isRefused(t, byPolicy(t, "own", own, newMemory(), asked{more: `,"max_retry_delay":1`}.job()),
+	isRefused(t, ask(t, newMemory(), asked{more: `,"max_retry_delay":1`}.job(), under("own", own)),
 		"max_retry_delay is 1 but must be one that policy own can have: max is 1ms but must be whole units of precision, 1m",
 		"max_retry_delay is 1 but must be one that policy own can have: max is 1ms but must be from 1m, the longer of min and base, to 8784h")
 	// They go before the headers of the task.
-	a := byTISS(t, asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
+	a := ask(t, newMemory(), asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
 }
 
@@ -137,7 +123,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 	j := newJob(`{"submissionError":7,"retryCount":-1,"retryUntil":"logo","max_attempts":0,"retry_delay":2.5,"max_retry_delay":"1 h"}`)
 	j.Headers = `{"retryPolicy":"job-queue","maxRetries":"1001","base":"0s","max":"soon","deadline":"-1h"}`
 	const duration = "a duration of more than 0, such as 500ms, 90s, 5m, 24h or PT5M"
-	isRefused(t, byTISS(t, j),
+	isRefused(t, ask(t, newMemory(), j),
 		`task header maxRetries is "1001" but must be a whole number from 0 to 1000`,
 		`task header base is "0s" but must be `+duration,
 		`task header max is "soon" but must be `+duration,
@@ -155,7 +141,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 const correctedModel = "deploy a corrected model and migrate the instance"
 
 func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
-	if variable := byTISS(t, newJob(`{}`)).Message; strings.Contains(variable, correctedModel) {
+	if variable := ask(t, newMemory(), newJob(`{}`)).Message; strings.Contains(variable, correctedModel) {
 		t.Errorf("a variable asks for a corrected model: %s", variable)
 	}
 	for headers, fault := range map[string]string{
@@ -172,7 +158,7 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be from 5m, the longer of min and base, to 8784h`,
 		`{"onExhausted":"Billing"}`:       `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
 	} {
-		a := byTISS(t, asked{headers: headers}.job())
+		a := ask(t, newMemory(), asked{headers: headers}.job())
 		isRefused(t, a, fault)
 		check.Contains(t, a.Message, correctedModel)
 	}
@@ -193,7 +179,7 @@ func TestDecisionSaysWithWhomAStoppedClaimIs(t *testing.T) {
 		m := newMemory()
 		j := newJob(`{"claimId":"CLM-001-1",` + tt.more + `}`)
 		j.Headers = "{" + tt.headers + "}"
-		told, _ := decision(t, byPolicy(t, "tiss", own, m, j))["with"].(string)
+		told, _ := decision(t, ask(t, m, j, under("tiss", own)))["with"].(string)
 		check.Same(t, tt.with, told, "%s with headers %s: the process is told", tt.more, tt.headers)
 		check.Same(t, tt.with, m.only(t).HeldBy, "%s with headers %s: the record", tt.more, tt.headers)
 	}
@@ -204,14 +190,14 @@ func TestModelOfTheOlderRuleLeavesAPermanentErrorWithWhomItNames(t *testing.T) {
 	m := newMemory()
 	j := newJob(`{"claimId":"CLM-001-1","submissionError":"HTTP 401"}`)
 	j.Headers = `{"onPermanent":"registration"}`
-	backoffJob(t, m, j)
+	ask(t, m, j, ofType(contract.BackoffJobType))
 	check.Same(t, "registration", m.only(t).HeldBy, "the record")
 }
 
 func TestADeadlineCountsFromTheFirstFailureOfTheRound(t *testing.T) {
 	m := newMemory()
 	m.states = map[string]audit.State{"CLM-001-1": {Failures: 2, Retries: 2, FirstFailure: now.Add(-50 * time.Minute)}}
-	a := byPolicy(t, "tiss", policy.BuiltIns, m, asked{`{"deadline":"1h"}`, `,"retryCount":2`}.job())
+	a := ask(t, m, asked{`{"deadline":"1h"}`, `,"retryCount":2`}.job())
 	want{"deadline": "2025-01-12T10:50:00Z", "backoffMinutes": 10.0}.check(t, a)
 }
 
@@ -221,15 +207,15 @@ func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
 		`{"claimId":"CLM-001-1"}`, `{"claimId":"CLM-001-1","submissionError":null}`, `{"claimId":"CLM-001-1","submissionError":" "}`,
 	} {
 		want{"shouldRetry": true, "errorClassification": "UNKNOWN", "ruleId": "empty", "policy": "lenient"}.
-			check(t, byPolicy(t, "lenient", known, newMemory(), newJob(variables)))
+			check(t, ask(t, newMemory(), newJob(variables), under("lenient", known)))
 	}
-	isRefused(t, byPolicy(t, "lenient", known, newMemory(), newJob(`{"claimId":"CLM-001-1","submissionError":{}}`)),
+	isRefused(t, ask(t, newMemory(), newJob(`{"claimId":"CLM-001-1","submissionError":{}}`), under("lenient", known)),
 		"submissionError is an object but must be the text of the submission error, not blank")
 }
 
 func TestJobIDNeedsTheFormOfItsPolicyOnly(t *testing.T) {
 	j := newJob(`{"claimId":"job_123","submissionError":"ECONNRESET"}`)
-	check.Same(t, job.KindFail, byTISS(t, j).Kind, "answer")
+	check.Same(t, job.KindFail, ask(t, newMemory(), j).Kind, "answer")
 	j.Headers = `{"retryPolicy":"job-queue"}`
-	want{"policy": "job-queue"}.check(t, byTISS(t, j))
+	want{"policy": "job-queue"}.check(t, ask(t, newMemory(), j))
 }

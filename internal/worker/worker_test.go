@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/zap"
-
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
@@ -88,13 +86,6 @@ func (m *memory) facts(t *testing.T) contract.Facts {
 	return facts
 }
 
-func atNow() time.Time { return now }
-
-// handlerOn returns a handler whose clock stands at now.
-func handlerOn(m *memory) *worker.Handler {
-	return worker.NewHandler(optionsOn(m, &counts{}, atNow, zap.NewNop()))
-}
-
 const timeout = `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":4}`
 
 // said is what the broker gets of an answer.
@@ -106,9 +97,7 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 	clock := now
 	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		c, m := &counts{}, newMemory()
-		o := optionsOn(m, c, func() time.Time { return clock }, zap.NewNop())
-		o.JobType = jobType
-		h := worker.NewHandler(o)
+		h := worker.NewHandler(optionsOn(m, countedBy(c), by(func() time.Time { return clock }), ofType(jobType)))
 		for _, variables := range []string{
 			timeout,
 			`{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryCount":5}`,
@@ -129,7 +118,7 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 	c, m := &counts{}, newMemory()
 	m.down = errors.New("down")
-	h := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop()))
+	h := worker.NewHandler(optionsOn(m, countedBy(c)))
 	for _, a := range h.Handle(t.Context(), []job.Job{newJob(timeout), newJob(`{}`), newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)}) {
 		check.Same(t, job.KindRelease, a.Kind, "answer")
 	}
@@ -142,7 +131,7 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 	m.refuses = 4711
 	other := newJob(timeout)
 	other.Key = 4712
-	answers := worker.NewHandler(optionsOn(m, c, atNow, zap.NewNop())).Handle(t.Context(), []job.Job{newJob(timeout), other})
+	answers := worker.NewHandler(optionsOn(m, countedBy(c))).Handle(t.Context(), []job.Job{newJob(timeout), other})
 	if answers[0].Kind != job.KindFail || answers[0].Retries != 2 {
 		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind, answers[0].Retries)
 	}
@@ -156,7 +145,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 	clock := func() time.Time { ticks++; return now.Add(time.Duration(ticks) * time.Millisecond) }
 	j := newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT paciente: Maria da Silva, CPF 123.456.789-09, maria@example.com","retryCount":1}`)
 	j.Received, j.ProcessID = now, "SubmissionRetryProcess"
-	a := worker.NewHandler(optionsOn(m, &counts{}, clock, zap.NewNop())).Handle(t.Context(), []job.Job{j})[0]
+	a := ask(t, m, j, by(clock))
 	record, facts := m.only(t), m.facts(t)
 	decided := now.Add(time.Millisecond)
 	want := audit.Record{
@@ -182,8 +171,7 @@ func TestRecordHoldsTheWholeDecisionAndNoPersonalData(t *testing.T) {
 func TestUsedUpRetriesAreRecordedWithTheFirstFailure(t *testing.T) {
 	since := now.Add(-3 * time.Hour)
 	m := after(audit.State{Failures: 5, Retries: 5, FirstFailure: since})
-	handlerOn(m).
-		Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)})
+	ask(t, m, newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`))
 	facts := m.facts(t)
 	if facts.Attempts != 6 || !facts.FirstFailureTime.Equal(since) {
 		t.Errorf("%d attempts since %v, want 6 since %v", facts.Attempts, facts.FirstFailureTime, since)
@@ -200,7 +188,7 @@ func (waits) Record(ctx context.Context, _ []audit.Entry) ([]audit.Stored, error
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
-	o := optionsOn(nil, &counts{}, time.Now, zap.NewNop())
+	o := optionsOn(nil, by(time.Now))
 	o.Recorder = waits{}
 	for variables, handler := range map[string]job.Handler{
 		timeout: worker.NewHandler(o),
