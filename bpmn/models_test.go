@@ -20,10 +20,11 @@ import (
 
 func TestEveryModelIsForCamunda85(t *testing.T) {
 	for _, path := range files(t) {
-		root := read(t, path)
-		if platform, version := root.attr("executionPlatform"), root.attr("executionPlatformVersion"); platform != "Camunda Cloud" || version != "8.5.0" {
-			t.Errorf("%s: platform %q %q, want Camunda Cloud 8.5.0", path, platform, version)
+		got := map[string]string{}
+		for _, a := range read(t, path).Attrs {
+			got[a.Name.Local] = a.Value
 		}
+		check.Same(t, "Camunda Cloud 8.5.0", got["executionPlatform"]+" "+got["executionPlatformVersion"], "%s: platform", path)
 	}
 }
 
@@ -32,7 +33,7 @@ func TestAnySubmissionErrorReachesTheAnalysisWithItsOwnText(t *testing.T) {
 	const loop = "submission-retry.bpmn"
 	ofTheFailure := []string{"submissionError", "lastSubmissionTime", "retryAfter"}
 	boundary := read(t, loop).byID(t, "BoundaryEvent_SubmissionFailed")
-	if got := boundary.all("errorEventDefinition")[0].attr("errorRef"); got != "" {
+	if got := boundary.all("errorEventDefinition")[0].Attr("errorRef"); got != "" {
 		t.Errorf("errorRef %q: without one, every code is caught", got)
 	}
 	for _, name := range ofTheFailure {
@@ -55,7 +56,7 @@ func TestAnySubmissionErrorReachesTheAnalysisWithItsOwnText(t *testing.T) {
 		for _, event := range clears {
 			for _, name := range names {
 				if got := event.outputs()[name]; got != "=null" {
-					t.Errorf("%s: %s leaves %s as %q, want =null", path, event.attr("id"), name, got)
+					t.Errorf("%s: %s leaves %s as %q, want =null", path, event.Attr("id"), name, got)
 				}
 			}
 		}
@@ -87,15 +88,15 @@ func TestAPersonIsAskedWithoutAnEarlierDecision(t *testing.T) {
 		root := read(t, path)
 		for _, task := range userTasks(root) {
 			tasks++
-			pending := root.byID(t, root.byID(t, task.all("incoming")[0].Text).attr("sourceRef"))
+			pending := root.byID(t, root.byID(t, task.all("incoming")[0].Text).Attr("sourceRef"))
 			for _, name := range []string{"manualDecision", "justification", "decidedBy", "redriveId", "redriveWait"} {
 				if got := pending.outputs()[name]; got != "=null" {
-					t.Errorf("%s: %s leaves %s as %q before %s", path, pending.attr("id"), name, got, task.attr("id"))
+					t.Errorf("%s: %s leaves %s as %q before %s", path, pending.Attr("id"), name, got, task.Attr("id"))
 				}
 			}
 			for _, stopped := range root.all("boundaryEvent") {
 				if _, ends := stopped.outputs()["originalError"]; ends && stopped.outputs()["decisionProblem"] != "=null" {
-					t.Errorf("%s: %s leaves the problem of an earlier answer to a fresh %s", path, stopped.attr("id"), task.attr("id"))
+					t.Errorf("%s: %s leaves the problem of an earlier answer to a fresh %s", path, stopped.Attr("id"), task.Attr("id"))
 				}
 			}
 		}
@@ -105,7 +106,7 @@ func TestAPersonIsAskedWithoutAnEarlierDecision(t *testing.T) {
 
 // userTasks returns the user tasks of a model, without the zeebe:userTask that each holds.
 func userTasks(root element) []element {
-	return slices.DeleteFunc(root.all("userTask"), func(e element) bool { return e.attr("id") == "" })
+	return slices.DeleteFunc(root.all("userTask"), func(e element) bool { return e.Attr("id") == "" })
 }
 
 // An answer that is no decision is put in words, recorded and asked again, and never waits long for its record.
@@ -114,44 +115,31 @@ func TestAnAnswerThatIsNoDecisionIsRecordedAndAskedAgain(t *testing.T) {
 	problem := ""
 	for _, path := range files(t) {
 		root := read(t, path)
-		flow := func(e element, kind string) element { return root.byID(t, e.all(kind)[0].Text) }
-		next := func(e element) element { return root.byID(t, flow(e, "outgoing").attr("targetRef")) }
+		next := func(e element) element { return root.next(t, e) }
 		for _, task := range userTasks(root) {
 			gateway := next(task)
-			for _, f := range root.all("sequenceFlow") {
-				if f.attr("sourceRef") != gateway.attr("id") || f.attr("id") == gateway.attr("default") {
-					continue
-				}
+			for _, f := range root.leaving(gateway) {
 				if condition := f.all("conditionExpression")[0].Text; !strings.HasSuffix(condition, " and "+decided) {
-					t.Errorf("%s: %s needs no justification: %s", path, f.attr("id"), condition)
+					t.Errorf("%s: %s needs no justification: %s", path, f.Attr("id"), condition)
 				}
 			}
-			refused := root.byID(t, root.byID(t, gateway.attr("default")).attr("targetRef"))
+			refused := root.byID(t, root.byID(t, gateway.Attr("default")).Attr("targetRef"))
 			got := refused.outputs()["decisionProblem"]
 			if problem == "" {
 				problem = got
 			}
 			if got == "" || got != problem {
-				t.Errorf("%s: %s words the problem as %s, others as %s", path, refused.attr("id"), got, problem)
+				t.Errorf("%s: %s words the problem as %s, others as %s", path, refused.Attr("id"), got, problem)
 			}
 			recorder := next(refused)
 			want := map[string]string{"outcome": refusedOutcome, "decisionProblem": "=decisionProblem", "justification": "=justification", "decidedBy": "=decidedBy"}
 			if in := recorder.inputs(); !maps.Equal(in, want) {
-				t.Errorf("%s: %s maps %v, want %v", path, recorder.attr("id"), in, want)
+				t.Errorf("%s: %s maps %v, want %v", path, recorder.Attr("id"), in, want)
 			}
-			timers := 0
-			for _, b := range root.all("boundaryEvent") {
-				if b.attr("attachedToRef") != recorder.attr("id") {
-					continue
-				}
-				timers++
-				check.Same(t, "PT1M", b.all("timeDuration")[0].Text, "%s: time that the record may keep the task away", path)
-				check.Same(t, next(recorder).attr("id"), next(b).attr("id"), "%s: where the claim goes without a record", path)
-			}
-			check.Same(t, 1, timers, "%s: timers of %s", path, recorder.attr("id"))
+			root.goesOnAfter(t, recorder, "PT1M")
 			// Through the joins and the event that clears the decision back to the task.
-			if again := next(next(next(next(recorder)))); again.attr("id") != task.attr("id") {
-				t.Errorf("%s: a refused decision leads to %s, want %s again", path, again.attr("id"), task.attr("id"))
+			if again := next(next(next(next(recorder)))); again.Attr("id") != task.Attr("id") {
+				t.Errorf("%s: a refused decision leads to %s, want %s again", path, again.Attr("id"), task.Attr("id"))
 			}
 		}
 	}
@@ -192,10 +180,10 @@ func TestAnAcceptedClaimCountsForThePolicyOfItsAnalysis(t *testing.T) {
 		analyses++
 		want := task.headers()["retryPolicy"]
 		if want == "" {
-			want = task.all("taskDefinition")[0].attr("type")
+			want = task.all("taskDefinition")[0].Attr("type")
 		}
 		for _, recorder := range recorders(t, path)[`="SUBMITTED"`] {
-			check.Same(t, want, recorder.headers()["retryPolicy"], "%s: retryPolicy of %s", path, recorder.attr("id"))
+			check.Same(t, want, recorder.headers()["retryPolicy"], "%s: retryPolicy of %s", path, recorder.Attr("id"))
 		}
 	}
 	check.Same(t, 5, analyses, "models with an analysis")
@@ -267,20 +255,17 @@ func TestEveryUserTaskHasAFormWhoseChoicesItsModelKnows(t *testing.T) {
 		root := read(t, path)
 		for _, task := range userTasks(root) {
 			linked := task.all("formDefinition")
-			if len(linked) != 1 || choices[linked[0].attr("formId")] == nil {
-				t.Errorf("%s: %s has no form of the project", path, task.attr("id"))
+			if len(linked) != 1 || choices[linked[0].Attr("formId")] == nil {
+				t.Errorf("%s: %s has no form of the project", path, task.Attr("id"))
 				continue
 			}
-			gateway := root.byID(t, root.byID(t, task.all("outgoing")[0].Text).attr("targetRef"))
 			conditions := ""
-			for _, flow := range root.all("sequenceFlow") {
-				if flow.attr("sourceRef") == gateway.attr("id") && flow.attr("id") != gateway.attr("default") {
-					conditions += flow.all("conditionExpression")[0].Text
-				}
+			for _, flow := range root.leaving(root.next(t, task)) {
+				conditions += flow.all("conditionExpression")[0].Text
 			}
-			for _, choice := range choices[linked[0].attr("formId")] {
+			for _, choice := range choices[linked[0].Attr("formId")] {
 				if !strings.Contains(conditions, `"`+choice+`"`) {
-					t.Errorf("%s: %s offers %s, which no flow takes", path, linked[0].attr("formId"), choice)
+					t.Errorf("%s: %s offers %s, which no flow takes", path, linked[0].Attr("formId"), choice)
 				}
 			}
 		}
@@ -292,7 +277,7 @@ func recorders(t *testing.T, path string) map[string][]element {
 	t.Helper()
 	found := map[string][]element{}
 	for _, task := range read(t, path).all("serviceTask") {
-		if task.all("taskDefinition")[0].attr("type") == "record-retry-outcome" {
+		if task.all("taskDefinition")[0].Attr("type") == "record-retry-outcome" {
 			outcome := task.inputs()["outcome"]
 			found[outcome] = append(found[outcome], task)
 		}
@@ -325,7 +310,7 @@ func TestAPersonsReasonAndNameAreRecorded(t *testing.T) {
 					want["redriveWait"] = "=redriveWait"
 				}
 				if got := task.inputs(); !maps.Equal(got, want) {
-					t.Errorf("%s: %s maps %v, want %v", path, task.attr("id"), got, want)
+					t.Errorf("%s: %s maps %v, want %v", path, task.Attr("id"), got, want)
 				}
 			}
 		}
@@ -339,46 +324,22 @@ func TestANoticeKeepsATaskAwayFiveMinutesAtMost(t *testing.T) {
 		root := read(t, path)
 		for _, notice := range root.all("sendTask") {
 			notices++
-			timers := slices.DeleteFunc(root.all("boundaryEvent"), func(e element) bool {
-				return e.attr("attachedToRef") != notice.attr("id") || e.attr("cancelActivity") == "false"
-			})
-			if len(timers) != 1 {
-				t.Errorf("%s: %s has %d timers that end it, want 1", path, notice.attr("id"), len(timers))
-				continue
-			}
-			check.Same(t, "PT5M", timers[0].all("timeDuration")[0].Text, "%s: time of %s", path, notice.attr("id"))
-			then := func(e element) string { return root.byID(t, e.all("outgoing")[0].Text).attr("targetRef") }
-			check.Same(t, then(notice), then(timers[0]), "%s: where the claim goes without %s", path, notice.attr("id"))
+			root.goesOnAfter(t, notice, "PT5M")
 		}
 	}
 	check.Same(t, 4, notices, "notices")
 }
 
-// What is recorded are figures; a claim that a person wants to send again does not wait for them without an end.
+// What is recorded are figures; a claim that a person wants to send again does not wait for them without an end. A timer that does
+// not end the task would have it submitted twice.
 func TestAResubmissionWaitsForItsRecordAnHourAtMost(t *testing.T) {
-	for _, c := range []struct{ path, timer, recorder, then, on string }{
-		{"sub-06.bpmn", "BillingResubmit", "ResubmittedByBilling", "BillingResubmission", "Event_BillingRedriveWait"},
-		{"sub-06.bpmn", "RegistrationResubmit", "ResubmittedByRegistration", "RegistrationResubmission", "Event_RegistrationRedriveWait"},
-		{"submission-retry.bpmn", "Redrive", "Redriven", "Resubmission", "Gateway_CheckStatus"},
+	for path, recorders := range map[string][]string{
+		"sub-06.bpmn":           {"Task_RecordResubmittedByBilling", "Task_RecordResubmittedByRegistration"},
+		"submission-retry.bpmn": {"Task_RecordRedriven"},
 	} {
-		root := read(t, c.path)
-		timer := root.byID(t, "BoundaryEvent_"+c.timer+"Unrecorded")
-		if got := timer.attr("attachedToRef"); got != "Task_Record"+c.recorder {
-			t.Errorf("%s: attached to %q", c.timer, got)
-		}
-		if timer.attr("cancelActivity") == "false" {
-			t.Errorf("%s: the claim would be submitted twice", c.timer)
-		}
-		if got := timer.all("timeDuration")[0].Text; got != "PT1H" {
-			t.Errorf("%s: it waits %s, want PT1H", c.timer, got)
-		}
-		unrecorded := root.byID(t, timer.all("outgoing")[0].Text).attr("targetRef")
-		if unrecorded != "Gateway_Join"+c.then {
-			t.Errorf("%s: without a record the claim goes to %s", c.timer, unrecorded)
-		}
-		on := root.byID(t, root.byID(t, unrecorded).all("outgoing")[0].Text).attr("targetRef")
-		if on != c.on {
-			t.Errorf("%s: the claim goes to %s, want the way to the next submission", c.timer, on)
+		root := read(t, path)
+		for _, id := range recorders {
+			root.goesOnAfter(t, root.byID(t, id), "PT1H")
 		}
 	}
 }
@@ -392,14 +353,14 @@ func TestBlankFieldsAreTakenOutBeforeTheNextSubmission(t *testing.T) {
 	for _, path := range files(t) {
 		root := read(t, path)
 		corrects := slices.DeleteFunc(root.all("formDefinition"), func(e element) bool {
-			return !slices.Contains([]string{"analyze-retry-review-claim", "analyze-retry-correct-data"}, e.attr("formId"))
+			return !slices.Contains([]string{"analyze-retry-review-claim", "analyze-retry-correct-data"}, e.Attr("formId"))
 		})
 		forms += len(corrects)
 		mapped := 0
 		for _, e := range slices.Concat(root.all("intermediateThrowEvent"), root.all("intermediateCatchEvent")) {
 			if got, is := e.outputs()["correctedData"]; is {
 				mapped++
-				check.Same(t, want, got, "%s: %s", path, e.attr("id"))
+				check.Same(t, want, got, "%s: %s", path, e.Attr("id"))
 			}
 		}
 		check.Same(t, 2*len(corrects), mapped, "%s: events that take out what no form takes, before and after each task", path)
