@@ -10,18 +10,15 @@ import (
 // errorsCaught finds errors of the worker that no event catches. A process may leave them to one that calls it, of
 // which the call is looked at, and says so by an end event of its own.
 func (l *linter) errorsCaught(n *node) {
-	var loose []string
-	for _, code := range codes {
+	if l.called[n.process.id] {
+		return
+	}
+	l.addNaming(n, "error-not-caught", codes, func(code string) bool {
 		thrown := func(other *node) bool {
 			return other.throwsError && other.errorCode == code && len(catchers(other, code)) == 0
 		}
-		if l.throws(n, code) && !n.throwsError && len(catchers(n, code)) == 0 && !slices.ContainsFunc(n.process.nodes, thrown) {
-			loose = append(loose, code)
-		}
-	}
-	if loose != nil && !l.called[n.process.id] {
-		l.add(n, "error-not-caught", strings.Join(loose, ", "))
-	}
+		return l.throws(n, code) && !n.throwsError && len(catchers(n, code)) == 0 && !slices.ContainsFunc(n.process.nodes, thrown)
+	})
 }
 
 // errorVariables finds events that catch an error of the worker and do not pass its variables on: those that are read after
@@ -32,18 +29,13 @@ func (l *linter) errorVariables(n *node) {
 		variables = a.results
 	}
 	for _, event := range l.caught(n) {
-		var lost []string
-		for _, v := range variables {
+		l.addNaming(event, "error-variables", variables, func(v string) bool {
 			shown := func(n *node) bool {
 				return v == "retryReason" && (n.kind == "userTask" || n.kind == "sendTask") || n.variables[v]
 			}
-			if _, mapped := event.output(v); !mapped && l.follows(event, v, shown) {
-				lost = append(lost, v)
-			}
-		}
-		if lost != nil {
-			l.add(event, "error-variables", strings.Join(lost, ", "))
-		}
+			_, mapped := event.output(v)
+			return !mapped && l.follows(event, v, shown)
+		})
 	}
 }
 

@@ -1,10 +1,6 @@
 package modellint
 
-import (
-	"strings"
-
-	"hospital.example/analyze-retry/internal/worker/contract"
-)
+import "hospital.example/analyze-retry/internal/worker/contract"
 
 // ofTheFailure are the variables that come with the error of a submission.
 var ofTheFailure = []string{contract.SubmissionError, contract.LastSubmissionTime, contract.RetryAfter}
@@ -21,16 +17,11 @@ func (l *linter) staleFailure(event *node) {
 	if leads(analyzed, event.host, l.waits) {
 		return // no-wait
 	}
-	var stale []string
-	for _, v := range ofTheFailure {
+	l.addNaming(event, "stale-failure", ofTheFailure, func(v string) bool {
 		m, is := event.output(v)
-		if feel, _ := expression(m.value); is && reads(feel, v) && l.kept(v, analyzed, event.host) {
-			stale = append(stale, v)
-		}
-	}
-	if stale != nil {
-		l.add(event, "stale-failure", strings.Join(stale, ", "), quoted(event.host))
-	}
+		feel, _ := expression(m.value)
+		return is && reads(feel, v) && l.kept(v, analyzed, event.host)
+	}, quoted(event.host))
 }
 
 // countKept finds a person's resubmission that begins with the count of the round before.

@@ -78,21 +78,15 @@ func (l *linter) countHidden(n *node) {
 	if a == nil {
 		return
 	}
-	var hidden []string
-	for _, v := range a.results {
+	l.addNaming(n, "results-hidden", a.results, func(v string) bool {
 		_, lost := n.input(v)
 		if len(n.outputs) > 0 {
 			m, is := n.output(v)
 			feel, _ := expression(m.value)
 			lost = !is || !reads(feel, v)
 		}
-		if lost && (v == contract.RetryCount || readElsewhere(n, v)) {
-			hidden = append(hidden, v)
-		}
-	}
-	if hidden != nil {
-		l.add(n, "results-hidden", strings.Join(hidden, ", "))
-	}
+		return lost && (v == contract.RetryCount || readElsewhere(n, v))
+	})
 }
 
 // readElsewhere reports whether another node of the process reads a variable. An error event reads those of the error.

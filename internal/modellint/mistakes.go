@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the texts
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,6 +55,14 @@ func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 	f.File, f.Line, f.Subject, f.Name = n.process.file, n.Line, n.id, n.name
 	l.findings = append(l.findings, f)
 	return &l.findings[len(l.findings)-1]
+}
+
+// addNaming adds a mistake that first names those of some variables or codes of which something holds, if there are any.
+func (l *linter) addNaming(n *node, mistake string, some []string, holds func(string) bool, args ...any) {
+	found := slices.DeleteFunc(slices.Clone(some), func(one string) bool { return !holds(one) })
+	if len(found) > 0 {
+		l.add(n, mistake, append([]any{strings.Join(found, ", ")}, args...)...)
+	}
 }
 
 // nowhere is the place of a mistake of a whole file.
