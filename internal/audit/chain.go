@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"time"
 )
 
@@ -37,8 +36,7 @@ type Chain struct {
 	Seq  int64
 	Last Hash
 
-	sum hash.Hash
-	buf []byte
+	buf []byte // of the last record, reused
 }
 
 // NewChain begins the chain of this number.
@@ -49,7 +47,7 @@ func NewChain(number int) *Chain {
 
 // ChainAt goes on with a chain whose last record is known.
 func ChainAt(h Head) *Chain {
-	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash, sum: sha256.New()}
+	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash}
 }
 
 // Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last one. It also
@@ -74,7 +72,7 @@ func (c *Chain) Follows(r *Record) bool {
 
 // digest hashes the hash before and every stored field: numbers in eight bytes, texts with their length in front, so
 // that nothing can move from one field into the next.
-func (c *Chain) digest(r *Record) (h Hash) {
+func (c *Chain) digest(r *Record) Hash {
 	b := append(c.buf[:0], c.Last[:]...)
 	for _, n := range [...]int64{
 		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), Micros(r.At), r.JobKey, r.ProcessInstanceKey,
@@ -91,10 +89,7 @@ func (c *Chain) digest(r *Record) (h Hash) {
 		b = append(b, text...)
 	}
 	c.buf = b
-	c.sum.Reset()
-	c.sum.Write(b)
-	c.sum.Sum(h[:0])
-	return h
+	return sha256.Sum256(b)
 }
 
 // Micros is a time as it is hashed and stored: Unix microseconds, 0 for the zero time.

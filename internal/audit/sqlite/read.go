@@ -18,11 +18,13 @@ import (
 const columns = "seq, at, kind, policy, class, rule, code, course, attempts, seconds, cluster, job_key, process_instance_key, input_hash," +
 	" claim_id, prev, retry_count, max_retries, next_retry, held_by, decided_by, message, variables, detail, hash"
 
-func recordArgs(args []any, r *audit.Record) []any {
-	return append(args, r.Seq, audit.Micros(r.At), int64(r.Kind), r.Policy, string(r.Class), r.Rule, r.Code,
+func recordArgs(r *audit.Record) []any {
+	return []any{
+		r.Seq, audit.Micros(r.At), int64(r.Kind), r.Policy, string(r.Class), r.Rule, r.Code,
 		int64(r.Course.Flags), int64(r.Course.Attempts), r.Course.Seconds, r.Cluster, r.JobKey, r.ProcessInstanceKey, r.Inputs[:],
 		r.ClaimID, r.Prev, int64(r.RetryCount), int64(r.MaxRetries), audit.Micros(r.NextRetryTime), r.HeldBy, r.DecidedBy,
-		r.Message, r.Variables, r.Detail, r.Hash[:])
+		r.Message, r.Variables, r.Detail, r.Hash[:],
+	}
 }
 
 // scan reads a row of columns.

@@ -23,7 +23,6 @@ type writer struct {
 	db     *sql.DB
 	conn   *sql.Conn
 	stmts  map[string]*sql.Stmt
-	args   []any // of the next statement, reused
 	chain  *audit.Chain
 }
 
@@ -126,7 +125,6 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 	if err == nil {
 		_, err = stmt.ExecContext(ctx, args...)
 	}
-	clear(args) // not to keep a batch's texts until the next one
 	return err
 }
 
@@ -192,8 +190,8 @@ func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
 		return err
 	}
 	open, ended := b.Rows()
-	err = write(ctx, w, open, insertClaims, func(args []any, claim string) []any {
-		return append(args, claim, w.secret.SealState(claim, b.State(claim)))
+	err = write(ctx, w, open, insertClaims, func(claim string) []any {
+		return []any{claim, w.secret.SealState(claim, b.State(claim))}
 	})
 	for _, claim := range ended {
 		if err == nil {
@@ -204,17 +202,17 @@ func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
 }
 
 // write inserts rows, many at a time.
-func write[T any](ctx context.Context, w *writer, all []T, queries map[int]string, argsOf func([]any, T) []any) error {
+func write[T any](ctx context.Context, w *writer, all []T, queries map[int]string, argsOf func(T) []any) error {
 	for len(all) > 0 {
 		n := maxRows
 		for n > len(all) {
 			n /= 2
 		}
-		args := w.args[:0]
+		var args []any
 		for _, one := range all[:n] {
-			args = argsOf(args, one)
+			args = append(args, argsOf(one)...)
 		}
-		all, w.args = all[n:], args
+		all = all[n:]
 		if err := w.exec(ctx, queries[n], args...); err != nil {
 			return err
 		}
