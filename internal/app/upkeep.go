@@ -100,7 +100,8 @@ func (a *App) countClaims(ctx context.Context, now time.Time) error {
 	census, tally := claims.Census{}, kpi.Tally{From: now.Add(-successWindow), To: now}
 	err := a.store.Open(ctx, func(id string, s *audit.State) error {
 		census.Add(claims.Open(id, s, now))
-		return tally.AddOpen(id, s)
+		tally.AddOpen(s)
+		return nil
 	})
 	if err != nil && !errors.Is(err, audit.ErrRow) {
 		a.numbers.ClaimsCounted(nil, nil)

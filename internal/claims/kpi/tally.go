@@ -66,7 +66,7 @@ func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally
 	}
 	open, err := openAt(ctx, store, to)
 	for i := range open {
-		_ = t.AddOpen(open[i].ClaimID, &open[i].State) // it never fails
+		t.AddOpen(&open[i].State)
 	}
 	return t, open, err
 }
@@ -149,10 +149,10 @@ func (t *Tally) Add(n *audit.Total) error {
 }
 
 // AddOpen counts a claim that is open, as it stands at the end of the time, for the KPIs only if its last
-// record is of the time. It never fails.
-func (t *Tally) AddOpen(_ string, claim *audit.State) error {
+// record is of the time.
+func (t *Tally) AddOpen(claim *audit.State) {
 	if !claim.At.Before(t.To) {
-		return nil
+		return
 	}
 	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
 	g.Records, g.Flags, g.Minutes = 1, claim.Flags, (claim.Earlier+int64(t.To.Sub(claim.Opened)/time.Second)+59)/60
@@ -161,7 +161,6 @@ func (t *Tally) AddOpen(_ string, claim *audit.State) error {
 	if !claim.At.Before(t.From) {
 		r.measure(&g)
 	}
-	return nil
 }
 
 // measure counts a group for the KPIs.
