@@ -15,7 +15,7 @@ func life(t *testing.T, p *retry.Policy, text string) (waits []time.Duration, en
 	t.Helper()
 	r := retry.Request{ClaimID: "CLM-001-1", SubmissionError: text}
 	for range retry.RetriesCeiling + 1 {
-		d := answer(t, p, r)
+		d := p.Decide(r, now)
 		if d.Outcome != retry.OutcomeRetry {
 			return waits, d.ErrorCode()
 		}

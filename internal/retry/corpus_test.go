@@ -85,7 +85,7 @@ func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 		settings.InDoubt = slices.Concat(whole.InDoubt[:i], whole.InDoubt[i+1:])
 		p, err := new(retry.Policy).Extend(settings)
 		check.Must(t, err)
-		if !slices.ContainsFunc(advised, func(line corpusLine) bool { return answer(t, p, request(line.text, 0)).Advice == "" }) {
+		if !slices.ContainsFunc(advised, func(line corpusLine) bool { return p.Decide(request(line.text, 0), now).Advice == "" }) {
 			t.Errorf("no text of the corpus needs %s", left.ID)
 		}
 	}
@@ -154,7 +154,7 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 			if strings.Contains(text, "503") || strings.Contains(text, "504") {
 				continue // the documents' own
 			}
-			if d := answer(t, p, request(text, 0)); d.Error.Class != retry.Unknown || d.Advice != "" {
+			if d := p.Decide(request(text, 0), now); d.Error.Class != retry.Unknown || d.Advice != "" {
 				t.Errorf("%q: %s by %s, advice %q", text, d.Error.Class, d.Error.RuleID, d.Advice)
 			}
 		}

@@ -34,7 +34,7 @@ func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
 			if tt.hint != 0 {
 				r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(tt.hint)}
 			}
-			d := answer(t, plain(t), r)
+			d := plain(t).Decide(r, now)
 			if d.Backoff != tt.backoff || d.Step != tt.step || fmt.Sprint(d.Bounds) != fmt.Sprint(tt.bounds) {
 				t.Errorf("waits %v by %s, bounds %v; want %v by %s, %v", d.Backoff, d.Step, d.Bounds, tt.backoff, tt.step, tt.bounds)
 			}
@@ -70,7 +70,7 @@ func TestEarlierDeadlineOfJobAndPolicyHolds(t *testing.T) {
 	} {
 		r := request("BUSY", 0)
 		r.FirstFailure, r.RetryUntil = tt.first, tt.until
-		if d := answer(t, tt.policy, r); !d.Deadline.Equal(tt.want) || d.Deadline.Location() != time.UTC && !tt.want.IsZero() {
+		if d := tt.policy.Decide(r, now); !d.Deadline.Equal(tt.want) || d.Deadline.Location() != time.UTC && !tt.want.IsZero() {
 			t.Errorf("%s: deadline %v, want %v", name, d.Deadline, tt.want)
 		}
 	}

@@ -26,7 +26,7 @@ func say(h retry.Hint) string {
 func TestAHintIsReadAsWrittenDown(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.Zone = saoPaulo(t) })
 	for _, row := range check.Rows(t, "testdata/hints.tsv", 2) {
-		if got := say(answer(t, p, request(row[1], 0)).Hint); got != row[0] {
+		if got := say(p.Decide(request(row[1], 0), now).Hint); got != row[0] {
 			t.Errorf("%q: %s, want %s", row[1], got, row[0])
 		}
 	}
@@ -54,7 +54,7 @@ func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 	} {
 		r := request(tt.text, 0)
 		r.RetryAfter = tt.variable
-		if got := say(answer(t, plain(t), r).Hint); got != tt.want {
+		if got := say(plain(t).Decide(r, now).Hint); got != tt.want {
 			t.Errorf("%s and %q: %s, want %s", say(tt.variable), tt.text, got, tt.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 	} {
 		r := request("BUSY", 3)
 		r.RetryAfter = tt.hint
-		d := answer(t, plain(t), r)
+		d := plain(t).Decide(r, now)
 		if d.Step != retry.StepHint || d.Backoff != tt.wait || fmt.Sprint(d.Bounds) != tt.bounds {
 			t.Errorf("%s: %v by %s, bounds %v; want %v by HINT, %s", say(tt.hint), d.Backoff, d.Step, d.Bounds, tt.wait, tt.bounds)
 		}
@@ -94,7 +94,7 @@ func TestAHintIsSpreadUpwardByAFifth(t *testing.T) {
 	for n := range 1000 {
 		r := request("BUSY, Retry-After: 6000", 0)
 		r.ProcessInstanceKey = int64(n)
-		d := answer(t, p, r)
+		d := p.Decide(r, now)
 		waits[d.Backoff]++
 	}
 	shortest, longest := slices.Min(slices.Collect(maps.Keys(waits))), slices.Max(slices.Collect(maps.Keys(waits)))
@@ -102,7 +102,7 @@ func TestAHintIsSpreadUpwardByAFifth(t *testing.T) {
 		t.Errorf("%d waits from %v to %v, want each of the 21 minutes from 100 to 120", len(waits), shortest, longest)
 	}
 	for text, want := range map[string]time.Duration{"Retry-After: 99999": minutes(240), "Retry-After: 10": minutes(5)} { // no room, no whole minute
-		if d := answer(t, p, request("BUSY, "+text, 0)); d.Backoff != want {
+		if d := p.Decide(request("BUSY, "+text, 0), now); d.Backoff != want {
 			t.Errorf("%s: %v, want %v", text, d.Backoff, want)
 		}
 	}

@@ -64,7 +64,7 @@ func TestInvalidOverrideIsAFaultThatNamesItsSetting(t *testing.T) {
 
 func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
 	p, o := plain(t), retry.Overrides{Base: retry.ISODuration(minutes(20))}
-	d := answer(t, overridden(t, p, o), request("BUSY", 0))
+	d := overridden(t, p, o).Decide(request("BUSY", 0), now)
 	if d.Policy != p.Name || d.PolicyVersion == p.Version() || d.Overrides != o || d.Backoff != minutes(20) {
 		t.Errorf("policy %s %s with %+v waits %v", d.Policy, d.PolicyVersion, d.Overrides, d.Backoff)
 	}
@@ -74,7 +74,7 @@ func TestADecisionByAnOverriddenPolicySaysSo(t *testing.T) {
 	if same := overridden(t, p, o); same.Version() != d.PolicyVersion {
 		t.Error("the same override has two versions")
 	}
-	if d := answer(t, overridden(t, p, retry.Overrides{}), request("BUSY", 0)); d.PolicyVersion != p.Version() || d.Overrides != (retry.Overrides{}) {
+	if d := overridden(t, p, retry.Overrides{}).Decide(request("BUSY", 0), now); d.PolicyVersion != p.Version() || d.Overrides != (retry.Overrides{}) {
 		t.Errorf("without overrides: version %s, overrides %+v", d.PolicyVersion, d.Overrides)
 	}
 }

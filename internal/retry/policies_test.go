@@ -1,7 +1,6 @@
 package retry_test
 
 import (
-	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -40,10 +39,4 @@ func bySecond(p *retry.Settings) {
 // byMillisecond makes a policy count in milliseconds, from half a second on.
 func byMillisecond(p *retry.Settings) {
 	p.Precision, p.Base, p.Min, p.Max = time.Millisecond, 500*time.Millisecond, time.Millisecond, time.Hour
-}
-
-// answer is what the policy decides at the time now.
-func answer(t *testing.T, p *retry.Policy, r retry.Request) retry.Decision {
-	t.Helper()
-	return p.Decide(r, now)
 }

@@ -59,7 +59,7 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 			if slices.Contains(tt.holds, asked) {
 				r.RetryAfter = retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(time.Hour)}
 			}
-			d := answer(t, plain(t), r)
+			d := plain(t).Decide(r, now)
 			got := d.ErrorCode()
 			if d.Outcome == retry.OutcomeRetry {
 				got = "again at " + d.NextRetryTime.Format("15:04")
@@ -102,7 +102,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 	for class, outcome := range map[retry.Class]retry.Outcome{
 		retry.Unknown: retry.OutcomeRetry, retry.Transient: retry.OutcomeRetry, retry.Permanent: retry.OutcomePermanent,
 	} {
-		d := answer(t, plain(t, func(p *retry.Settings) { p.Unknown = class }), request("what is this", 0))
+		d := plain(t, func(p *retry.Settings) { p.Unknown = class }).Decide(request("what is this", 0), now)
 		if d.Outcome != outcome || d.Error.Class != class || d.Error.RuleID != "unknown" {
 			t.Errorf("unknown: %s gives %v, class %s by %s", class, d.Outcome, d.Error.Class, d.Error.RuleID)
 		}
@@ -111,7 +111,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 
 func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.AcceptEmptyError, p.Unknown = true, retry.Permanent })
-	d := answer(t, p, request(" \n", 0))
+	d := p.Decide(request(" \n", 0), now)
 	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.RuleID != "empty" {
 		t.Errorf("%v, class %s by %s; want a retry, UNKNOWN by empty", d.Outcome, d.Error.Class, d.Error.RuleID)
 	}
@@ -121,16 +121,16 @@ func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
 // also where it is not sent again by itself.
 func TestTheAdviceIsGivenWithEveryOutcome(t *testing.T) {
 	for text, count := range map[string]int{"BUSY sent": 0, "FATAL sent": 1, "busy SENT": 5, "sent": 2} {
-		if d := answer(t, plain(t), request(text, count)); d.Advice != retry.AdviceCheckStatus {
+		if d := plain(t).Decide(request(text, count), now); d.Advice != retry.AdviceCheckStatus {
 			t.Errorf("%q, retryCount %d: advice %q", text, count, d.Advice)
 		}
 	}
 	late := request("BUSY sent", 0)
 	late.RetryUntil = now
-	if d := answer(t, plain(t), late); d.Advice != retry.AdviceCheckStatus || d.Step != retry.StepDeadline {
+	if d := plain(t).Decide(late, now); d.Advice != retry.AdviceCheckStatus || d.Step != retry.StepDeadline {
 		t.Errorf("after the deadline: advice %q, step %s", d.Advice, d.Step)
 	}
-	if d := answer(t, plain(t), request("BUSY", 0)); d.Advice != "" {
+	if d := plain(t).Decide(request("BUSY", 0), now); d.Advice != "" {
 		t.Errorf("not sent: advice %q", d.Advice)
 	}
 }

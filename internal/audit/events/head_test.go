@@ -10,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/events"
+	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
@@ -24,15 +25,8 @@ func headsEvent(t *testing.T, secret *audit.Secret, seq int64) events.Event {
 	return event
 }
 
-func newSecret(t *testing.T) *audit.Secret {
-	t.Helper()
-	secret, err := audit.NewSecret()
-	check.Must(t, err)
-	return secret
-}
-
 func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
-	secret := newSecret(t)
+	secret := audittest.Secret(t)
 	event := headsEvent(t, secret, 5)
 	fits(t, event)
 	schema, example := schema(t, events.TypeAuditHead)
@@ -50,13 +44,13 @@ func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 	if err != nil || len(heads) != 1 || !secret.Public().CheckHead(heads[0]) {
 		t.Errorf("read back %+v, %v; want the one that is signed", heads, err)
 	}
-	if heads, err := events.Heads(event.JSON, newSecret(t).Public().ID()); heads != nil || err != nil {
+	if heads, err := events.Heads(event.JSON, audittest.Secret(t).Public().ID()); heads != nil || err != nil {
 		t.Errorf("for another key: %+v, %v", heads, err)
 	}
 }
 
 func TestTheSameHeadsMakeTheSameEvent(t *testing.T) {
-	secret := newSecret(t)
+	secret := audittest.Secret(t)
 	first := headsEvent(t, secret, 5)
 	if again := headsEvent(t, secret, 5); again.ID != first.ID || !bytes.Equal(again.JSON, first.JSON) {
 		t.Error("the same heads made another event")
@@ -64,7 +58,7 @@ func TestTheSameHeadsMakeTheSameEvent(t *testing.T) {
 	if other := headsEvent(t, secret, 6); other.ID == first.ID {
 		t.Error("other heads made an event with the same ID")
 	}
-	if other := headsEvent(t, newSecret(t), 5); other.ID == first.ID {
+	if other := headsEvent(t, audittest.Secret(t), 5); other.ID == first.ID {
 		t.Error("the heads of another key made an event with the same ID")
 	}
 }
@@ -82,7 +76,7 @@ func (b *bench) telling(secret *audit.Secret) {
 
 func TestHeadsArePublishedEveryHourAndByEachProcess(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		b.telling(newSecret(t))
+		b.telling(audittest.Secret(t))
 		synctest.Wait()
 		check.Same(t, 1, b.queue.sentOf(0), "publications of the heads at first")
 		b.advance(time.Hour + time.Second)
@@ -103,7 +97,7 @@ func TestHeadsThatAreNotTakenHoldUpNoEvent(t *testing.T) {
 			}
 			return nil
 		})
-		b.telling(newSecret(t))
+		b.telling(audittest.Secret(t))
 		for range 100 {
 			b.outbox.Fill("A", 3, 1)
 			b.advance(time.Minute)
