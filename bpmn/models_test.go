@@ -211,40 +211,40 @@ func TestThePicturesAreThoseOfTheModels(t *testing.T) {
 	check.Same(t, 2, len(pictures), "pictures")
 }
 
+// field is what a form offers to a person, or a group of such.
+type field struct {
+	Key        string
+	Values     []struct{ Value string }
+	Components []field
+}
+
+// form is a form by its ID.
+type form struct {
+	ID         string
+	Components []field
+}
+
 // forms returns the forms of the project by their file names.
-func forms(t *testing.T) map[string][]byte {
+func forms(t *testing.T) map[string]form {
 	t.Helper()
-	found := map[string][]byte{}
+	found := map[string]form{}
 	for _, folder := range []string{".", "../examples"} {
 		paths, err := filepath.Glob(folder + "/*.form")
 		check.Must(t, err)
 		for _, path := range paths {
 			content, err := os.ReadFile(path)
 			check.Must(t, err)
-			found[filepath.Base(path)] = content
+			var f form
+			check.Must(t, json.Unmarshal(content, &f))
+			found[filepath.Base(path)] = f
 		}
 	}
 	return found
 }
 
-// form is what a form offers to a person.
-type form struct {
-	ID         string `json:"id"`
-	Components []struct {
-		Key    string `json:"key"`
-		Values []struct {
-			Value string `json:"value"`
-		} `json:"values"`
-	} `json:"components"`
-}
-
 func TestEveryUserTaskHasAFormWhoseChoicesItsModelKnows(t *testing.T) {
 	choices := map[string][]string{}
-	for name, content := range forms(t) {
-		var f form
-		if err := json.Unmarshal(content, &f); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	for _, f := range forms(t) {
 		for _, c := range f.Components {
 			for _, v := range c.Values {
 				choices[f.ID] = append(choices[f.ID], v.Value)
@@ -371,16 +371,8 @@ func TestBlankFieldsAreTakenOutBeforeTheNextSubmission(t *testing.T) {
 // A field that is a variable of its own would overwrite the process's.
 func TestFieldsToCorrectArePartOfOneObject(t *testing.T) {
 	for _, name := range []string{"review-claim.form", "correct-data.form"} {
-		text, err := os.ReadFile(name)
-		check.Must(t, err)
-		var form struct {
-			Components []struct {
-				Components []struct{ Key string }
-			}
-		}
-		check.Must(t, json.Unmarshal(text, &form))
 		fields := 0
-		for _, group := range form.Components {
+		for _, group := range forms(t)[name].Components {
 			for _, field := range group.Components {
 				if field.Key == "" {
 					continue
