@@ -58,6 +58,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
+// KindOf returns the kind of a name: that of a [retry.Outcome], or of an outcome that a model reports; 0 for another.
+func KindOf(name string) (kind Kind) {
+	for k, n := range kindNames {
+		if n == name {
+			kind = k
+		}
+	}
+	return kind
+}
+
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
@@ -134,13 +144,6 @@ type Record struct {
 	Variables string `json:"-"`
 	// Detail is a JSON object with the rest; see [contract.Facts].
 	Detail string `json:"-"`
-}
-
-// KindOf returns the kind of the record of a decision.
-func KindOf(o retry.Outcome) Kind { return kinds[o] }
-
-var kinds = map[retry.Outcome]Kind{
-	retry.OutcomeRetry: KindRetry, retry.OutcomeExhausted: KindExhausted, retry.OutcomePermanent: KindPermanent,
 }
 
 // sinceSubmission is how many seconds before the record the claim was submitted, 0 where its task does not say. More than

@@ -154,7 +154,7 @@ func TestEventOfARealDecisionFitsItsSchema(t *testing.T) {
 		} {
 			d := policy.BuiltIn("tiss").Decide(request, eventstest.Began)
 			record := eventstest.Scheduled(request.ClaimID, eventstest.Began)
-			record.Kind, record.NextRetryTime = audit.KindOf(d.Outcome), d.NextRetryTime
+			record.Kind, record.NextRetryTime = audit.KindOf(string(d.Outcome)), d.NextRetryTime
 			decision := contract.Of(&d, jobType, text.English)
 			record.Variables, record.Detail = contract.Encode(jobType, &decision, &contract.Detail{SubmissionError: request.SubmissionError})
 			audit.NewChain(1).Link(&record)

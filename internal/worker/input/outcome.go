@@ -1,7 +1,6 @@
 package input
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,17 +36,10 @@ type Outcome struct {
 	Invalid  Faults
 }
 
-// outcomeKinds are the values of the variable outcome.
-var outcomeKinds = map[string]audit.Kind{
-	"SUBMITTED":        audit.KindSubmitted,
-	"RESUBMITTED":      audit.KindResubmitted,
-	"ABANDONED":        audit.KindAbandoned,
-	"REDRIVEN":         audit.KindRedriven,
-	"DECISION_REFUSED": audit.KindDecisionRefused,
+// Outcomes returns the values of the variable outcome, which are names of kinds, sorted.
+func Outcomes() []string {
+	return []string{"ABANDONED", "DECISION_REFUSED", "REDRIVEN", "RESUBMITTED", "SUBMITTED"}
 }
-
-// Outcomes returns the values of the variable outcome, sorted.
-func Outcomes() []string { return slices.Sorted(maps.Keys(outcomeKinds)) }
 
 // ReadOutcome reads an outcome job.
 func ReadOutcome(j *job.Job) Outcome {
@@ -60,8 +52,7 @@ func ReadOutcome(j *job.Job) Outcome {
 		Policy:   gjson.Get(j.Headers, contract.HeaderPolicy).Str,
 		ClaimID:  required(r, contract.ClaimID, ruleAnyID, isID(anyID)),
 		Kind: required(r, contract.Outcome, ruleOutcome, func(s string) (audit.Kind, bool) {
-			kind, known := outcomeKinds[s]
-			return kind, known
+			return audit.KindOf(s), slices.Contains(Outcomes(), s)
 		}),
 	}
 	// These two are ours by their names: whatever the outcome, a wrong one is the model's mistake.
