@@ -22,7 +22,7 @@ func number[T ~int | ~int64 | ~uint8](c *codec, n *T) {
 		c.b, c.bad = nil, true
 		return
 	}
-	*n, c.b = T(v), c.b[size:] //nolint:gosec // what was written fits, and what was changed fails its check
+	*n, c.b = T(v), c.b[size:] // what was written fits, and what was changed fails its check
 }
 
 func (c *codec) time(t *time.Time) {

@@ -62,15 +62,3 @@ func TestScenariosOfTheRules(t *testing.T) {
 		}
 	}
 }
-
-func TestTimeSinceLastSubmissionIsKeptAndDecidesNothing(t *testing.T) {
-	without := decide(t, request("TIMEOUT", 2))
-	with := request("TIMEOUT", 2)
-	with.LastSubmissionTime = now.Add(-90 * time.Second)
-	d := decide(t, with)
-	if d.SinceLastSubmission != 90*time.Second {
-		t.Errorf("since last submission %v, want 90s", d.SinceLastSubmission)
-	}
-	d.SinceLastSubmission = 0
-	check.Same(t, without, d, "decision")
-}

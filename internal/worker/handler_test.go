@@ -16,7 +16,6 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -38,7 +37,6 @@ func (c *counts) OutcomeRecorded(r *audit.Record)               { c.outcomes = a
 type option = func(*worker.Options)
 
 func ofType(jobType string) option { return func(o *worker.Options) { o.JobType = jobType } }
-func in(l text.Language) option    { return func(o *worker.Options) { o.Language = l } }
 func countedBy(c *counts) option   { return func(o *worker.Options) { o.Observer = c } }
 
 func loggedTo(core zapcore.Core) option {

@@ -13,6 +13,8 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
+func in(l text.Language) option { return func(o *worker.Options) { o.Language = l } }
+
 func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
 	a := ask(t, newMemory(), newJob(`{"claimId":"CLM-1-1","submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"}`), in(text.Portuguese))
 	check.Contains(t, a.Variables, `"retryReason":"DEADLINE: Erro transitório, nenhum envio cabe antes de 2025-01-12T10:42:00Z"`)

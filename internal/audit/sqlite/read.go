@@ -75,9 +75,9 @@ func records(ctx context.Context, from querier, visit func(*audit.Record) error,
 	}, text, args...)
 }
 
-// states calls visit with each row of a query that selects claim_id and state, or with why it cannot be read.
-func states(ctx context.Context, from querier, secret *audit.Secret, visit func(string, *audit.State, error) error, text string, args ...any) error {
-	return query(ctx, from, func(rows *sql.Rows) error {
+// states calls visit with a row of a query that selects claim_id and state, or with why it cannot be read.
+func states(secret *audit.Secret, visit func(string, *audit.State, error) error) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
 		var claim string
 		var row sql.RawBytes
 		if err := rows.Scan(&claim, &row); err != nil {
@@ -85,7 +85,7 @@ func states(ctx context.Context, from querier, secret *audit.Secret, visit func(
 		}
 		state, err := secret.ReadState(claim, row)
 		return visit(claim, &state, err)
-	}, text, args...)
+	}
 }
 
 const selectStates = "SELECT claim_id, state FROM claims ORDER BY claim_id"
@@ -93,13 +93,13 @@ const selectStates = "SELECT claim_id, state FROM claims ORDER BY claim_id"
 // Open implements [audit.Store].
 func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
 	var unread []error
-	err := states(ctx, s.read, s.secret, func(claim string, state *audit.State, err error) error {
+	err := query(ctx, s.read, states(s.secret, func(claim string, state *audit.State, err error) error {
 		if err != nil {
 			unread = append(unread, err)
 			return nil
 		}
 		return visit(claim, state)
-	}, selectStates)
+	}), selectStates)
 	if err == nil {
 		err = errors.Join(unread...)
 	}
@@ -115,10 +115,10 @@ const selectClaim = `WITH RECURSIVE of(n) AS (
 // Claim implements [audit.Store].
 func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, all []audit.Record, err error) {
 	err = s.snapshot(ctx, func(conn *sql.Conn) error {
-		err := states(ctx, conn, s.secret, func(_ string, found *audit.State, err error) error {
+		err := query(ctx, conn, states(s.secret, func(_ string, found *audit.State, err error) error {
 			state = *found
 			return err
-		}, "SELECT claim_id, state FROM claims WHERE claim_id = ?", claimID)
+		}), "SELECT claim_id, state FROM claims WHERE claim_id = ?", claimID)
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 			err = records(ctx, conn, w.Record, "SELECT "+columns+" FROM records ORDER BY seq")
 		}
 		if err == nil {
-			err = states(ctx, conn, s.secret, w.Row, selectStates)
+			err = query(ctx, conn, states(s.secret, w.Row), selectStates)
 		}
 		if err != nil {
 			return err

@@ -171,10 +171,10 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	if err != nil {
 		return err
 	}
-	return states(ctx, w, w.secret, func(claim string, state *audit.State, err error) error {
+	return query(ctx, w, states(w.secret, func(claim string, state *audit.State, err error) error {
 		b.HasRow(claim, *state, err)
 		return nil
-	}, "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value", list(b.Claims()))
+	}), "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value", list(b.Claims()))
 }
 
 // list is numbers or texts as json_each reads them.
