@@ -46,25 +46,24 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 	entry := audit.Entry{Key: h.opt.key(j, o.Identity...)}
 	record := audit.Record{Kind: audit.KindRejected, At: h.opt.Now().UTC().Truncate(time.Microsecond)}
-	detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
 	if o.Invalid != nil {
-		record.Message = text.In(h.opt.Language).Text(o.Invalid.Text())
-		record.Detail = detail.Encode()
+		detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
+		record.Message, record.Detail = text.In(h.opt.Language).Text(o.Invalid.Text()), detail.Encode()
 		entry.Make = func(audit.State) audit.Record { return record }
 		return entry
 	}
 	entry.ClaimID = o.ClaimID
-	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.DecidedBy, "{}"
-	if o.RedriveWait > 0 {
-		record.NextRetryTime = record.At.Add(time.Duration(o.RedriveWait))
-		detail.RedriveWait = o.RedriveWait.String()
+	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.Said.DecidedBy, "{}"
+	detail := o.Said
+	detail.ProcessID, detail.ElementID = j.ProcessID, j.ElementID
+	if o.Wait > 0 {
+		record.NextRetryTime = record.At.Add(time.Duration(o.Wait))
+		detail.RedriveWait = o.Wait.String()
 	}
-	detail.Justification, detail.DecidedBy, detail.RedriveID = o.Justification, o.DecidedBy, o.RedriveID
-	detail.DecisionProblem = o.DecisionProblem
 	// The state of the claim has the attempts and retries of the round, since when it failed, and the policy
 	// that decided last. Of a claim that never failed the task names it; a name that is not known is the
 	// model's mistake, and no reason to hold a claim up that the insurer has.
-	ofTask := cmp.Or(h.byType[o.Policy], o.Policy)
+	ofTask := cmp.Or(h.byType[o.OfTask], o.OfTask)
 	if _, known := h.opt.Policies().Get(ofTask); !known {
 		ofTask = ""
 	}

@@ -20,17 +20,13 @@ import (
 type Outcome struct {
 	Kind    audit.Kind
 	ClaimID string
-	// Policy is what the task's header names: the policy that decides the failures of such claims, or the job
+	// OfTask is what the task's header names: the policy that decides the failures of such claims, or the job
 	// type that has it. It is empty without one.
-	Policy string
-	// Justification is what a person said, redacted, and DecidedBy who, as given: a user of the hospital whom
-	// audit must be able to name, not a patient. RedriveID is the command by which.
-	Justification, DecidedBy, RedriveID string
-	// RedriveWait is how long the process waits before it sends the claim again; 0 where it does so at once.
-	RedriveWait retry.ISODuration
-	// DecisionProblem is what was wrong with a person's answer, redacted; empty unless Kind is
-	// [audit.KindDecisionRefused].
-	DecisionProblem string
+	OfTask string
+	// Said is what a person said, who it was, and by which command.
+	Said contract.Detail
+	// Wait is how long the process waits before it sends the claim again; 0 where it does so at once.
+	Wait retry.ISODuration
 	// Identity and Invalid are those of [Decision].
 	Identity []string
 	Invalid  Faults
@@ -49,7 +45,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	}
 	o := Outcome{
 		Identity: r.identity(contract.OutcomeVariables()),
-		Policy:   gjson.Get(j.Headers, contract.HeaderPolicy).Str,
+		OfTask:   gjson.Get(j.Headers, contract.HeaderPolicy).Str,
 		ClaimID:  required(r, contract.ClaimID, ruleAnyID, isID(anyID)),
 		Kind: required(r, contract.Outcome, ruleOutcome, func(s string) (audit.Kind, bool) {
 			return audit.KindOf(s), slices.Contains(Outcomes(), s)
@@ -66,14 +62,14 @@ func ReadOutcome(j *job.Job) Outcome {
 	})
 	switch {
 	case o.Kind == audit.KindRedriven:
-		o.RedriveID, o.RedriveWait = id, wait
+		o.Said.RedriveID, o.Wait = id, wait
 		o.readOrder(r)
 	case o.Kind == audit.KindDecisionRefused:
 		o.readReason(r)
 		problem := redact.Text(r.values[contract.DecisionProblem].Str)
-		o.DecisionProblem = typed(problem, contract.MaxDecisionProblem)
+		o.Said.DecisionProblem = typed(problem, contract.MaxDecisionProblem)
 	case o.Kind != audit.KindSubmitted: // what is left of an earlier order is no reason of the insurer's
-		o.RedriveID = id
+		o.Said.RedriveID = id
 		o.readReason(r)
 	}
 	o.Invalid = r.faults
@@ -82,11 +78,11 @@ func ReadOutcome(j *job.Job) Outcome {
 
 // readOrder reads what a person said who ordered a re-drive, which needs a justification.
 func (o *Outcome) readOrder(r *reader) {
-	o.Justification = required(r, contract.Justification, ruleJustification, func(s string) (string, bool) {
+	o.Said.Justification = required(r, contract.Justification, ruleJustification, func(s string) (string, bool) {
 		said := redact.Text(s)
 		return said, !blank(said) && utf8.RuneCountInString(s) <= contract.MaxJustification
 	})
-	o.DecidedBy = optional(r, contract.DecidedBy, ruleDecidedBy, sound(func(s string) bool {
+	o.Said.DecidedBy = optional(r, contract.DecidedBy, ruleDecidedBy, sound(func(s string) bool {
 		return utf8.RuneCountInString(s) <= contract.MaxDecidedBy
 	}))
 }
@@ -95,8 +91,8 @@ func (o *Outcome) readOrder(r *reader) {
 // variables of these names for something else, or a text as long as a form takes: none of that may hold a
 // claim up, so what does not fit is cut or left out.
 func (o *Outcome) readReason(r *reader) {
-	o.Justification = typed(redact.Text(r.values[contract.Justification].Str), contract.MaxJustification)
-	o.DecidedBy = typed(r.values[contract.DecidedBy].Str, contract.MaxDecidedBy)
+	o.Said.Justification = typed(redact.Text(r.values[contract.Justification].Str), contract.MaxJustification)
+	o.Said.DecidedBy = typed(r.values[contract.DecidedBy].Str, contract.MaxDecidedBy)
 }
 
 // typed returns a text that somebody typed, cut to so many characters.
