@@ -41,16 +41,12 @@ func (l *linter) errorVariables(n *node) {
 
 // follows reports whether something holds of a node after an event, before a variable is written again. From the
 // next analysis on it is another one's.
-func (l *linter) follows(event *node, variable string, holds func(*node) bool) (does bool) {
-	walk(event.after(), func(n *node) bool {
-		if l.tasks[n] != nil || l.analyses(n) || does {
-			return false
-		}
-		does = holds(n)
+func (l *linter) follows(event *node, variable string, holds func(*node) bool) bool {
+	again := func(n *node) bool { return l.tasks[n] != nil || l.analyses(n) }
+	return meets(event.after(), func(n *node) bool { return !again(n) && holds(n) }, func(n *node) bool {
 		_, written := n.output(variable)
-		return !does && !written
+		return written || again(n)
 	})
-	return does
 }
 
 // failures returns the events that catch the error of a submission and lead to an analysis, each with that analysis. On the way

@@ -43,16 +43,11 @@ func (l *linter) countChanged(from []*node, task *node) {
 
 // timerLeads finds a timer behind an analysis that does not lead to the submission.
 func (l *linter) timerLeads(timer, task *node) {
-	ends := false
-	walk([]*node{timer}, func(n *node) bool {
-		ends = ends || n.finishes()
-		return !n.works()
-	})
 	works := func(n *node) bool { return n != task && n.works() }
 	switch {
 	case leads(timer.after(), task, works):
 		l.add(timer, "timer-to-analysis", quoted(task))
-	case ends:
+	case meets([]*node{timer}, (*node).finishes, (*node).works):
 		l.add(timer, "timer-dead-end")
 	}
 }

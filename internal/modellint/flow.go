@@ -55,14 +55,19 @@ func walk(from []*node, visit func(*node) bool) {
 	}
 }
 
-// leads reports whether a way leads from one of some nodes to another one, both included, that is not through nodes
-// that stop.
-func leads(from []*node, to *node, stops func(*node) bool) (does bool) {
+// meets reports whether something holds of a node on a way from one of some nodes, them included, up to one that stops.
+func meets(from []*node, holds, stops func(*node) bool) (does bool) {
 	walk(from, func(n *node) bool {
-		does = does || n == to
+		does = does || holds(n)
 		return !does && !stops(n)
 	})
 	return does
+}
+
+// leads reports whether a way leads from one of some nodes to another one, both included, that is not through nodes
+// that stop.
+func leads(from []*node, to *node, stops func(*node) bool) bool {
+	return meets(from, func(n *node) bool { return n == to }, stops)
 }
 
 // catchers returns the events that catch an error which a node throws, in its own process; none if the error leaves that.
