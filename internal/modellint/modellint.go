@@ -19,12 +19,11 @@ type File struct {
 	Content []byte
 }
 
-// Options are what the models are checked against.
+// Options are what the models are checked against. All are required.
 type Options struct {
-	// Policies are the policies that the worker knows; nil means the built-in ones.
+	// Policies are the policies that the worker knows.
 	Policies *policy.Set
-	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none; nil means the two
-	// standard types.
+	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none.
 	JobTypes map[string]string
 	// Language is that of the findings.
 	Language text.Language
@@ -36,12 +35,6 @@ var standardTypes = map[string]string{contract.JobType: "tiss", contract.Backoff
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes of
 // the others, and the bundled ones.
 func Lint(files []File, o Options) text.Findings {
-	if o.Policies == nil {
-		o.Policies = policy.BuiltIns()
-	}
-	if o.JobTypes == nil {
-		o.JobTypes = standardTypes
-	}
 	l := &linter{
 		options: o, byID: map[string]*process{}, called: map[string]bool{}, tasks: map[*node]*analysis{},
 		meant: map[*node]string{}, ends: map[*node]bool{}, said: map[string]bool{},

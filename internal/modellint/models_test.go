@@ -6,9 +6,16 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
 )
+
+// standard are those of a worker without settings.
+var standard = modellint.Options{
+	Policies: policy.BuiltIns(),
+	JobTypes: map[string]string{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
+}
 
 func file(t *testing.T, path string) modellint.File {
 	t.Helper()
@@ -20,7 +27,7 @@ func file(t *testing.T, path string) modellint.File {
 // lintAlone returns the findings about one file, with the bundled models known.
 func lintAlone(t *testing.T, path string) []text.Finding {
 	t.Helper()
-	return modellint.Lint([]modellint.File{file(t, path)}, modellint.Options{})
+	return modellint.Lint([]modellint.File{file(t, path)}, standard)
 }
 
 func TestOurOwnModelsAreClean(t *testing.T) {

@@ -52,14 +52,14 @@ func TestTimersThatDoNotWaitAsDecided(t *testing.T) {
 		if want != "" {
 			want1 = []string{want + " timer-duration Event_WaitBackoff"}
 		}
-		check.Same(t, want1, found(modellint.Options{}, f), "%s", feel)
+		check.Same(t, want1, found(standard, f), "%s", feel)
 	}
 }
 
 func TestAWaitThatAnEventComputesIsNotMisspelt(t *testing.T) {
 	f := changed(t, "loop", wait, "=pause", `<zeebe:output source="=null" target="retryAfter" />`,
 		`<zeebe:output source="=null" target="retryAfter" /><zeebe:output source="=duration(&quot;PT1M&quot;)" target="pause" />`)
-	check.Same(t, nil, found(modellint.Options{}, f), "findings")
+	check.Same(t, nil, found(standard, f), "findings")
 }
 
 const loopTask = `<zeebe:taskDefinition type="analyze-retry" retries="3" />`
@@ -73,7 +73,7 @@ func TestJobTypesThatTheWorkerDoesNotTake(t *testing.T) {
 		"AnalyzeRetry": "error job-type-misspelt Task_AnalyzeRetry",
 	} {
 		f := changed(t, "loop", loopTask, `<zeebe:taskDefinition type="`+jobType+`" retries="3" />`)
-		all := found(modellint.Options{JobTypes: known}, f)
+		all := found(modellint.Options{Policies: standard.Policies, JobTypes: known}, f)
 		if want == "" && len(all) > 0 || want != "" && !slices.Contains(all, want) {
 			t.Errorf("%s: %q, want %q", jobType, all, want)
 		}
@@ -95,7 +95,7 @@ func TestHeadersAreJudgedAsTheWorkerDoes(t *testing.T) {
 		if want != "" {
 			all = []string{want}
 		}
-		check.Same(t, all, found(modellint.Options{}, f), "%s", header)
+		check.Same(t, all, found(standard, f), "%s", header)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 		"both codes of the bundled process":  {[]modellint.File{calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")}, nil},
 		"a process that is not given":        {[]modellint.File{calls("unheard-of")}, []string{"information nothing-checked "}},
 	} {
-		check.Same(t, c.want, found(modellint.Options{}, c.files...), "%s", name)
+		check.Same(t, c.want, found(standard, c.files...), "%s", name)
 	}
 }
 
@@ -158,13 +158,13 @@ func TestAProcessThatIsNotGivenMayRecordTheOutcome(t *testing.T) {
 		if strings.Contains(in, "calledElement") {
 			text = strings.ReplaceAll(text, "serviceTask", "callActivity")
 		}
-		check.Same(t, want, found(modellint.Options{}, modellint.File{Name: f.Name, Content: []byte(text)}), "%s", in)
+		check.Same(t, want, found(standard, modellint.File{Name: f.Name, Content: []byte(text)}), "%s", in)
 	}
 }
 
 func TestAFileTakesThePlaceOfTheBundledProcess(t *testing.T) {
 	own := changed(t, "loop", `<bpmn:process id="loop"`, `<bpmn:process id="SubmissionRetryProcess"`)
-	check.Same(t, nil, found(modellint.Options{}, own, calls("SubmissionRetryProcess")), "findings")
+	check.Same(t, nil, found(standard, own, calls("SubmissionRetryProcess")), "findings")
 }
 
 // unfilled is a place in a text of mistakes.yaml.
@@ -208,8 +208,8 @@ func TestABranchAlongsideTheOneThatRecordsNeedNotRecord(t *testing.T) {
 			`<bpmn:sequenceFlow id="Flow_Reminded" sourceRef="Reminder" targetRef="End_Reminded" />`
 	}
 	const end = "warning outcome-not-recorded End_Reminded"
-	check.Same(t, nil, found(modellint.Options{}, changed(t, "person", task, alongside("false")+task)), "a reminder")
-	check.Same(t, []string{end}, found(modellint.Options{}, changed(t, "person", task, alongside("true")+task)), "a time limit")
+	check.Same(t, nil, found(standard, changed(t, "person", task, alongside("false")+task)), "a reminder")
+	check.Same(t, []string{end}, found(standard, changed(t, "person", task, alongside("true")+task)), "a time limit")
 }
 
 // An error that an end event raises has no variables: its text is where the work before it put it.
@@ -218,16 +218,16 @@ func TestTheErrorOfAnEndEventNeedsNoMapping(t *testing.T) {
 		`</bpmn:endEvent></bpmn:subProcess><bpmn:serviceTask id="Task_Other"`
 	const mapping = `<zeebe:output source="=submissionError" target="submissionError" />`
 	const finding = "error submission-error-not-mapped BoundaryEvent_SubmissionFailed"
-	check.Same(t, []string{finding}, found(modellint.Options{}, changed(t, "loop", mapping, "")), "the error of a job")
+	check.Same(t, []string{finding}, found(standard, changed(t, "loop", mapping, "")), "the error of a job")
 	f := changed(t, "loop", mapping, "", task, strings.ReplaceAll(loop, "ERROR", "Error_PermanentError"))
-	check.Same(t, nil, found(modellint.Options{}, f), "the error of an end event")
+	check.Same(t, nil, found(standard, f), "the error of an end event")
 }
 
 func TestAScriptCanClearAVariable(t *testing.T) {
 	const mapping, way = `<zeebe:output source="=null" target="submissionError" />`, `sourceRef="Event_WaitBackoff" targetRef="Gateway_JoinSubmission"`
 	script := func(variable string) []string {
 		const from = `sourceRef="Event_WaitBackoff" targetRef="Script"`
-		return found(modellint.Options{}, changed(t, "loop", mapping, "", way, from, `<bpmn:endEvent id="EndEvent_ClaimSubmitted"`,
+		return found(standard, changed(t, "loop", mapping, "", way, from, `<bpmn:endEvent id="EndEvent_ClaimSubmitted"`,
 			`<bpmn:scriptTask id="Script"><bpmn:extensionElements><zeebe:script expression="=null" resultVariable="`+variable+`" /></bpmn:extensionElements></bpmn:scriptTask>`+
 				`<bpmn:sequenceFlow id="Flow_Script" sourceRef="Script" targetRef="Gateway_JoinSubmission" /><bpmn:endEvent id="EndEvent_ClaimSubmitted"`))
 	}
@@ -241,6 +241,6 @@ func TestAnOutcomeThatTheWorkerDoesNotKnowIsFound(t *testing.T) {
 		"Abandoned": {"error outcome-not-recorded Task_RecordAbandoned"}, `=if a then &#34;ABANDONED&#34; else &#34;x&#34;`: nil, "=result": nil,
 	} {
 		f := changed(t, "loop", `<zeebe:input source="=&#34;ABANDONED&#34;" target="outcome" />`, `<zeebe:input source="`+source+`" target="outcome" />`)
-		check.Same(t, want, found(modellint.Options{}, f), "%s", source)
+		check.Same(t, want, found(standard, f), "%s", source)
 	}
 }

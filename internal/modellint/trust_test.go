@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -60,7 +59,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"loop", slip{typed("record-outcome") + `<zeebe:ioMapping>` + outcome, typed("record-retry-outcome") + "\n        <zeebe:ioMapping>\n          " + outcome}, "error job-type-misspelt Task_RecordAbandoned"},
 	} {
 		f := changed(t, c.model, c.of, c.instead)
-		check.Same(t, []string{c.want}, found(modellint.Options{}, f), "%s in %s", c.instead, c.model)
+		check.Same(t, []string{c.want}, found(standard, f), "%s in %s", c.instead, c.model)
 	}
 }
 
@@ -83,6 +82,6 @@ func TestWhatIsRightInAnotherFormIsNoFinding(t *testing.T) {
 		{"call-activity", slip{`"SubmissionRetryProcess"`, `"SubmissionRetryProcess"`}},
 	} {
 		f := changed(t, c.model, c.of, c.instead)
-		check.Same(t, nil, found(modellint.Options{}, f), "%s in %s", strings.TrimSpace(c.instead), c.model)
+		check.Same(t, nil, found(standard, f), "%s in %s", strings.TrimSpace(c.instead), c.model)
 	}
 }
