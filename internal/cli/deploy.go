@@ -11,7 +11,6 @@ import (
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config/readfile"
-	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -79,12 +78,7 @@ func resources(paths []string) (list []bpmn.Model, err error) {
 
 // lintBefore prints the findings about models on stderr. Its error refuses a deployment.
 func lintBefore(c *call, models []bpmn.Model, force bool) error {
-	var files []modellint.File
-	for _, m := range models {
-		if filepath.Ext(m.Name) == ".bpmn" {
-			files = append(files, modellint.File(m))
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(models), func(m bpmn.Model) bool { return filepath.Ext(m.Name) != ".bpmn" })
 	printer, err := c.printer("")
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ func (c *call) printer(given text.Language) (*text.Printer, error) {
 }
 
 // lintModels returns the findings about files, under the settings, in a language.
-func lintModels(cfg config.Config, files []modellint.File, language text.Language) (text.Findings, error) {
+func lintModels(cfg config.Config, files []bpmn.Model, language text.Language) (text.Findings, error) {
 	set, err := policies(cfg.PoliciesFile)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func lintModels(cfg config.Config, files []modellint.File, language text.Languag
 const maxModel = 16 << 20
 
 // modelFiles reads the files that are named, and the models in directories that are.
-func modelFiles(names []string) (files []modellint.File, err error) {
+func modelFiles(names []string) (files []bpmn.Model, err error) {
 	var wrong faults
 	for _, name := range names {
 		before := len(files)
@@ -129,7 +129,7 @@ func modelFiles(names []string) (files []modellint.File, err error) {
 				return err
 			}
 			content, _, err := readfile.Read(path, maxModel)
-			files = append(files, modellint.File{Name: path, Content: content})
+			files = append(files, bpmn.Model{Name: path, Content: content})
 			return err
 		})
 		wrong.when(err != nil, "%w", err)

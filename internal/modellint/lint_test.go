@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -39,7 +40,7 @@ func models(t *testing.T, pattern string) []string {
 func TestGoodModelsHaveNoFinding(t *testing.T) {
 	o := corpusOptions(t)
 	for _, path := range models(t, "testdata/good/*.bpmn") {
-		for _, f := range modellint.Lint([]modellint.File{file(t, path)}, o) {
+		for _, f := range modellint.Lint([]bpmn.Model{file(t, path)}, o) {
 			t.Errorf("%s:%d: %s %s %s: %s", path, f.Line, f.Severity, f.Check, f.Subject, f.What)
 		}
 	}
@@ -51,7 +52,7 @@ func TestBadModelsHaveTheFindingTheyAreNamedAfter(t *testing.T) {
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
 		name := strings.TrimSuffix(filepath.Base(path), ".bpmn")
 		t.Run(name, func(t *testing.T) {
-			findings := modellint.Lint([]modellint.File{file(t, path)}, o)
+			findings := modellint.Lint([]bpmn.Model{file(t, path)}, o)
 			if len(findings) == 0 {
 				t.Error("no finding")
 			}

@@ -13,12 +13,6 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// File is a BPMN file.
-type File struct {
-	Name    string
-	Content []byte
-}
-
 // Options are what the models are checked against. All are required.
 type Options struct {
 	// Policies are the policies that the worker knows.
@@ -34,13 +28,13 @@ var standardTypes = map[string]string{contract.JobType: "tiss", contract.Backoff
 
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes of
 // the others, and the bundled ones.
-func Lint(files []File, o Options) text.Findings {
+func Lint(files []bpmn.Model, o Options) text.Findings {
 	l := &linter{
 		options: o, byID: map[string]*process{}, called: map[string]bool{}, tasks: map[*node]*analysis{},
 		meant: map[*node]string{}, ends: map[*node]bool{}, said: map[string]bool{},
 	}
 	for _, m := range bpmn.Models() {
-		l.read(File(m), true)
+		l.read(m, true)
 	}
 	for _, f := range files {
 		l.read(f, false)
@@ -79,7 +73,7 @@ type linter struct {
 }
 
 // read adds the processes of a file. A process of a given file takes the place of a known one with the same id.
-func (l *linter) read(f File, known bool) {
+func (l *linter) read(f bpmn.Model, known bool) {
 	root, err := bpmnxml.Read(f.Content)
 	var found []*process
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -17,17 +18,17 @@ var standard = modellint.Options{
 	JobTypes: map[string]string{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
 }
 
-func file(t *testing.T, path string) modellint.File {
+func file(t *testing.T, path string) bpmn.Model {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	check.Must(t, err)
-	return modellint.File{Name: filepath.Base(path), Content: content}
+	return bpmn.Model{Name: filepath.Base(path), Content: content}
 }
 
 // lintAlone returns the findings about one file, with the bundled models known.
 func lintAlone(t *testing.T, path string) []text.Finding {
 	t.Helper()
-	return modellint.Lint([]modellint.File{file(t, path)}, standard)
+	return modellint.Lint([]bpmn.Model{file(t, path)}, standard)
 }
 
 func TestOurOwnModelsAreClean(t *testing.T) {

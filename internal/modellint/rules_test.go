@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // changed returns a good model with some texts replaced, each of which must be there.
-func changed(t *testing.T, model string, oldNew ...string) modellint.File {
+func changed(t *testing.T, model string, oldNew ...string) bpmn.Model {
 	t.Helper()
 	f := file(t, "testdata/good/"+model+".bpmn")
 	text := string(f.Content)
@@ -30,7 +31,7 @@ func changed(t *testing.T, model string, oldNew ...string) modellint.File {
 }
 
 // found returns "severity rule element" of each finding.
-func found(o modellint.Options, files ...modellint.File) (all []string) {
+func found(o modellint.Options, files ...bpmn.Model) (all []string) {
 	for _, f := range modellint.Lint(files, o) {
 		all = append(all, fmt.Sprintf("%s %s %s", f.Severity, f.Check, f.Subject))
 	}
@@ -104,7 +105,7 @@ const recorder = `<zeebe:taskDefinition type="record-retry-outcome" retries="3" 
 	`<zeebe:ioMapping><zeebe:input source="ABANDONED" target="outcome" /></zeebe:ioMapping>`
 
 // calls returns a model that calls a process, with an event for each of the codes; an empty one catches all.
-func calls(process string, codes ...string) modellint.File {
+func calls(process string, codes ...string) bpmn.Model {
 	var b strings.Builder
 	b.WriteString(head + `<bpmn:process id="caller" isExecutable="true"><bpmn:callActivity id="Call"><bpmn:extensionElements><zeebe:calledElement processId="` + process +
 		`" /></bpmn:extensionElements></bpmn:callActivity>`)
@@ -124,7 +125,7 @@ func calls(process string, codes ...string) modellint.File {
 		}
 	}
 	b.WriteString(`</bpmn:definitions>`)
-	return modellint.File{Name: "caller.bpmn", Content: []byte(b.String())}
+	return bpmn.Model{Name: "caller.bpmn", Content: []byte(b.String())}
 }
 
 func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
@@ -132,17 +133,17 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 	loose := changed(t, "loop", code, `errorCode="OTHER"`)
 	uncaught := "error error-not-caught "
 	for name, c := range map[string]struct {
-		files []modellint.File
+		files []bpmn.Model
 		want  []string
 	}{
-		"no file calls":                      {[]modellint.File{loose}, []string{uncaught + "Task_AnalyzeRetry"}},
-		"the caller catches it":              {[]modellint.File{loose, calls("loop", "PERMANENT_ERROR")}, nil},
-		"the caller catches all":             {[]modellint.File{calls("loop", ""), loose}, nil},
-		"the caller catches another one":     {[]modellint.File{loose, calls("loop", "MAX_RETRIES_EXCEEDED")}, []string{uncaught + "Call"}},
-		"what is called catches all of them": {[]modellint.File{file(t, "testdata/good/loop.bpmn"), calls("loop")}, nil},
-		"the bundled process is known":       {[]modellint.File{calls("SubmissionRetryProcess", "PERMANENT_ERROR")}, []string{uncaught + "Call"}},
-		"both codes of the bundled process":  {[]modellint.File{calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")}, nil},
-		"a process that is not given":        {[]modellint.File{calls("unheard-of")}, []string{"information nothing-checked "}},
+		"no file calls":                      {[]bpmn.Model{loose}, []string{uncaught + "Task_AnalyzeRetry"}},
+		"the caller catches it":              {[]bpmn.Model{loose, calls("loop", "PERMANENT_ERROR")}, nil},
+		"the caller catches all":             {[]bpmn.Model{calls("loop", ""), loose}, nil},
+		"the caller catches another one":     {[]bpmn.Model{loose, calls("loop", "MAX_RETRIES_EXCEEDED")}, []string{uncaught + "Call"}},
+		"what is called catches all of them": {[]bpmn.Model{file(t, "testdata/good/loop.bpmn"), calls("loop")}, nil},
+		"the bundled process is known":       {[]bpmn.Model{calls("SubmissionRetryProcess", "PERMANENT_ERROR")}, []string{uncaught + "Call"}},
+		"both codes of the bundled process":  {[]bpmn.Model{calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")}, nil},
+		"a process that is not given":        {[]bpmn.Model{calls("unheard-of")}, []string{"information nothing-checked "}},
 	} {
 		check.Same(t, c.want, found(standard, c.files...), "%s", name)
 	}
@@ -158,7 +159,7 @@ func TestAProcessThatIsNotGivenMayRecordTheOutcome(t *testing.T) {
 		if strings.Contains(in, "calledElement") {
 			text = strings.ReplaceAll(text, "serviceTask", "callActivity")
 		}
-		check.Same(t, want, found(standard, modellint.File{Name: f.Name, Content: []byte(text)}), "%s", in)
+		check.Same(t, want, found(standard, bpmn.Model{Name: f.Name, Content: []byte(text)}), "%s", in)
 	}
 }
 
@@ -174,7 +175,7 @@ var unfilled = regexp.MustCompile(`\{(id|\d)\}|%`)
 func TestEveryFixIsWellFormed(t *testing.T) {
 	fixes := 0
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
-		for _, f := range modellint.Lint([]modellint.File{file(t, path)}, corpusOptions(t)) {
+		for _, f := range modellint.Lint([]bpmn.Model{file(t, path)}, corpusOptions(t)) {
 			if unfilled.MatchString(f.What + f.Fix) {
 				t.Errorf("%s: a place is not filled in: %s\n%s", path, f.What, f.Fix)
 			}

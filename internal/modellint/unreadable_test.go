@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -12,7 +13,7 @@ import (
 const head = `<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">`
 
 func lintText(model string) []text.Finding {
-	return modellint.Lint([]modellint.File{{Name: "it.bpmn", Content: []byte(model)}}, standard)
+	return modellint.Lint([]bpmn.Model{{Name: "it.bpmn", Content: []byte(model)}}, standard)
 }
 
 func TestWhatIsNoModelIsUnreadableWithTheReason(t *testing.T) {
