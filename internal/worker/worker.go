@@ -120,10 +120,8 @@ func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
 // answer returns the answer to a job by its record, so that it is the same whenever it is sent.
 func answer(r *audit.Record, variables string) job.Answer {
 	switch r.Kind {
-	case audit.KindExhausted:
-		return job.ThrowError(retry.CodeMaxRetriesExceeded, r.Message, variables)
-	case audit.KindPermanent:
-		return job.ThrowError(retry.CodePermanentError, r.Message, variables)
+	case audit.KindExhausted, audit.KindPermanent: // whose names are the codes
+		return job.ThrowError(r.Kind.String(), r.Message, variables)
 	case audit.KindRejected:
 		// An operator sees the incident, corrects the variables and resolves it. The job is never completed
 		// and no BPMN error is thrown, because the model has no answer to a wiring mistake.
