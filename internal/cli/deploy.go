@@ -78,7 +78,9 @@ func resources(paths []string) (list []bpmn.Model, err error) {
 
 // lintBefore prints the findings about models on stderr. Its error refuses a deployment.
 func lintBefore(c *call, models []bpmn.Model, force bool) error {
-	files := slices.DeleteFunc(slices.Clone(models), func(m bpmn.Model) bool { return filepath.Ext(m.Name) != ".bpmn" })
+	files := slices.DeleteFunc(slices.Clone(models), func(m bpmn.Model) bool {
+		return filepath.Ext(m.Name) != ".bpmn"
+	})
 	printer, err := c.printer("")
 	if err != nil {
 		return err

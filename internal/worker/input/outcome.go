@@ -78,10 +78,11 @@ func ReadOutcome(j *job.Job) Outcome {
 
 // readOrder reads what a person said who ordered a re-drive, which needs a justification.
 func (o *Outcome) readOrder(r *reader) {
-	o.Said.Justification = required(r, contract.Justification, ruleJustification, func(s string) (string, bool) {
+	reason := func(s string) (string, bool) {
 		said := redact.Text(s)
 		return said, !blank(said) && utf8.RuneCountInString(s) <= contract.MaxJustification
-	})
+	}
+	o.Said.Justification = required(r, contract.Justification, ruleJustification, reason)
 	o.Said.DecidedBy = optional(r, contract.DecidedBy, ruleDecidedBy, sound(func(s string) bool {
 		return utf8.RuneCountInString(s) <= contract.MaxDecidedBy
 	}))
