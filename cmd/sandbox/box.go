@@ -22,10 +22,14 @@ type box struct {
 	worker  *suite.Worker
 }
 
-// run starts both on free addresses, with the bundled models on the engine, and ends them after their use. The context of use
-// ends when the worker does: without it nothing goes on, and its end is the error.
+// run starts both anew on free addresses, with the bundled models on the engine, and ends them after their use. The worker's
+// store stays until the next time. The context of use ends when the worker does: without it nothing goes on, and its end is
+// the error.
 func (b *box) run(ctx context.Context, use func(context.Context) error) (err error) {
-	if b.engine, err = cluster.Start(filepath.Join(b.dir, "engine")); err != nil {
+	if err = errors.Join(os.RemoveAll(b.dir), os.MkdirAll(b.dir, 0o750)); err != nil {
+		return err
+	}
+	if b.engine, err = cluster.Start(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.engine.Stop()) }()
@@ -52,7 +56,7 @@ func (b *box) store() string {
 	return "RETRY_DATABASE_URL=sqlite://" + filepath.Join(b.dir, "store.db")
 }
 
-// up runs an engine, the worker and the insurer until ctx ends. What is in the box stays for the next time.
+// up runs an engine, the worker and the insurer until ctx ends.
 func up(ctx context.Context, b *box, out io.Writer) error {
 	return b.run(ctx, func(ctx context.Context) error {
 		fmt.Fprintf(out, `The worker runs on an engine of this project with the bundled models; the insurer is

@@ -5,11 +5,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +59,7 @@ type play struct {
 // demo plays the claims in a new box and prints what happened to each. The worker's store stays, to be asked.
 func demo(ctx context.Context, b *box, out io.Writer) error {
 	p := &play{box: b, instances: map[int64]*claim{}, open: map[int64]time.Time{}}
-	if err := errors.Join(yaml.Unmarshal(claimsFile, &p.claims), os.RemoveAll(b.dir)); err != nil {
+	if err := yaml.Unmarshal(claimsFile, &p.claims); err != nil {
 		return err
 	}
 	started := time.Now()

@@ -56,7 +56,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{T: t, dir: t.TempDir(), claims: map[string]claim{}, began: time.Now().Truncate(time.Microsecond)}
 	var err error
-	r.broker, err = cluster.Start("")
+	r.broker, err = cluster.Start()
 	check.Must(r, err)
 	t.Cleanup(func() { check.Must(r, r.broker.Stop()) })
 	check.Must(r, r.broker.Deploy(t.Context(), "../e2e/testdata/one-task.bpmn"))

@@ -97,7 +97,7 @@ func install(t *testing.T, file, into string, command ...string) {
 // environment reaches it: the settings of clients are those of the person who runs the tests.
 func play(t *testing.T, names map[string]string, command ...string) {
 	t.Helper()
-	c, err := cluster.Start("")
+	c, err := cluster.Start()
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, c.Stop()) })
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

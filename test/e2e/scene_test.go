@@ -39,7 +39,7 @@ func newScene(t *testing.T, settings ...string) *scene {
 	broker, err := cluster.FromEnv()
 	if broker == nil && err == nil {
 		t.Parallel()
-		broker, err = cluster.Start("")
+		broker, err = cluster.Start()
 	}
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, broker.Stop()) })

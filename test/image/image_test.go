@@ -92,7 +92,7 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	check.Same(t, map[string]struct{}{"/data": {}}, c.Docker.Config.Volumes, "volumes")
 	check.Same(t, []string{"CMD", "/worker", "doctor", "--ready"}, c.Docker.Config.Healthcheck.Test, "health check")
 
-	broker, err := cluster.Start("")
+	broker, err := cluster.Start()
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, broker.Stop()) })
 	check.Must(t, broker.Deploy(t.Context(), "../e2e/testdata/one-task.bpmn"))

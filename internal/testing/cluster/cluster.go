@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,29 +37,19 @@ const (
 // operators would. It is safe for concurrent use, but for Kill, Restart and Stop.
 type Cluster struct {
 	pb.GatewayClient
-	conn      *grpc.ClientConn
-	at        gateway.Addresses
-	temporary string // its directory, if that is to be removed
-	records   recordLog
-	server    *gateway.Server // nil where another process runs it
+	conn    *grpc.ClientConn
+	at      gateway.Addresses
+	records recordLog
+	server  *gateway.Server // nil where another process runs it
 }
 
-// Start starts the engine in this process, on free ports. Its data are in dir; "" is a temporary one, which [Cluster.Stop]
-// removes. The caller has to call [Cluster.Stop].
-func Start(dir string) (c *Cluster, err error) {
+// Start starts the engine in this process, on free ports. The caller has to call [Cluster.Stop].
+func Start() (c *Cluster, err error) {
 	c = &Cluster{}
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "engine-"); err != nil {
-			return nil, err
-		}
-		c.temporary = dir
-	} else if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	if c.server, err = gateway.Start(dir); err != nil {
+	if c.server, err = gateway.Start(c.records.take); err != nil {
 		return nil, fmt.Errorf("start the engine: %w", err)
 	}
-	c.at, c.records.path = c.server.At, gateway.RecordsFile(dir)
+	c.at = c.server.At
 	return c, c.dial()
 }
 
@@ -127,19 +116,18 @@ func (c *Cluster) MonitoringURL() string { return "http://" + c.at.Monitoring }
 // SetPace slows a cluster that [Start] started, see [gateway.Gateway.SetPace].
 func (c *Cluster) SetPace(pause time.Duration) { c.server.SetPace(pause) }
 
-// Kill cuts all connections of a cluster that [Start] started and forgets what is not kept. [Cluster.Restart] brings it back.
-func (c *Cluster) Kill() error { return c.server.Stop() }
+// Kill cuts all connections of a cluster that [Start] started. [Cluster.Restart] brings it back.
+func (c *Cluster) Kill() { c.server.Close() }
 
-// Restart starts a cluster that was killed, on the same addresses, with its clock where it was.
+// Restart starts a cluster that was killed, on the same addresses, with all as it was.
 func (c *Cluster) Restart() error { return c.server.Restart() }
 
-// Stop closes the connection, ends a cluster that [Start] started, and removes its directory if that is a temporary one.
+// Stop closes the connection, and ends a cluster that [Start] started.
 func (c *Cluster) Stop() error {
-	err := c.conn.Close()
 	if c.server != nil {
-		err = errors.Join(err, c.server.Stop())
+		defer c.server.Close()
 	}
-	return errors.Join(err, os.RemoveAll(c.temporary))
+	return c.conn.Close()
 }
 
 // Now returns the time on the cluster's clock.

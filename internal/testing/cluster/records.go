@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"hospital.example/analyze-retry/internal/testing/engine"
 )
 
 // recordsInterval is how often the records are looked at while waiting for one.
@@ -27,9 +29,7 @@ type Record struct {
 	// Intent says what happened to it, e.g. CREATED, COMPLETED, ELEMENT_ACTIVATED.
 	Intent string
 	// RecordType is COMMAND, EVENT or COMMAND_REJECTION; only an EVENT has really happened.
-	RecordType      string
-	RejectionType   string
-	RejectionReason string
+	RecordType string
 	// Timestamp is the cluster's time in milliseconds since 1970.
 	Timestamp int64
 	Value     json.RawMessage
@@ -60,9 +60,10 @@ func (c *Cluster) AwaitRecord(ctx context.Context, match func(Record) bool) (Rec
 	}
 }
 
-// recordLog reads the file of records as it grows and keeps what it has read. It is safe for concurrent use.
+// recordLog keeps the records that it is given, and those of a broker's log, which it reads as it grows. It is safe for
+// concurrent use.
 type recordLog struct {
-	path string
+	path string // of the log, "" for none
 
 	mu sync.Mutex
 	// offset is where the first line starts that has not been read.
@@ -70,9 +71,23 @@ type recordLog struct {
 	all    []Record
 }
 
+// take takes over a record of the engine, as exporters write it.
+func (l *recordLog) take(r engine.Record) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // a fault of the engine
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(line)
+}
+
 func (l *recordLog) upTo() ([]Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.path == "" {
+		return slices.Clip(l.all), nil
+	}
 	file, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -1,6 +1,5 @@
 // Package engine runs BPMN processes as Camunda 8 does, for tests and the demo. It has no goroutine and no clock of its own:
-// a command and a time go in, an answer and records come out. The same commands at the same times lead to the same state
-// and the same records, so a journal of commands is all that has to be kept.
+// a command and a time go in, an answer and records come out.
 package engine
 
 import (

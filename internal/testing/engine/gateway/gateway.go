@@ -45,7 +45,6 @@ type Gateway struct {
 	offset  time.Duration // by which the clock was moved
 	changed chan struct{} // closed at the next change
 	closed  bool
-	journal *journal                  // nil keeps nothing
 	http    map[*http.Server]struct{} // servers of the REST API and of the management port
 	// listeners are closed with the gateway: a server that has not begun to serve does not know its own.
 	listeners []net.Listener
@@ -55,15 +54,19 @@ type Gateway struct {
 }
 
 // New returns a gateway that does not listen yet. Its caller has to call [Gateway.Close].
-func New(o Options) *Gateway {
+func New(o Options) *Gateway { return before(engine.New(), 0, o) }
+
+// before returns a gateway before an engine, whose clock was moved by so much.
+func before(e *engine.Engine, offset time.Duration, o Options) *Gateway {
 	g := &Gateway{
 		options: o,
-		engine:  engine.New(),
+		engine:  e,
+		offset:  offset,
 		done:    make(chan struct{}),
 		changed: make(chan struct{}),
 		http:    map[*http.Server]struct{}{},
 	}
-	g.engine.Out = g.record
+	e.Out = o.Record
 	g.server = grpc.NewServer(append(o.Server,
 		// The last one: those of the options come before it.
 		grpc.ChainUnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
@@ -132,7 +135,6 @@ func (g *Gateway) SetClock(ahead time.Duration) {
 // setClock is SetClock. The caller holds the mutex.
 func (g *Gateway) setClock(offset time.Duration) {
 	g.offset = offset
-	g.note(line{At: g.now().UnixMilli(), Offset: &offset})
 	g.tick()
 	g.change()
 }
@@ -149,7 +151,6 @@ func (g *Gateway) SetPace(pause time.Duration) {
 func (g *Gateway) tick() time.Time {
 	now := g.now()
 	if due, ok := g.engine.NextDue(); ok && !due.After(now) && !g.closed {
-		g.note(line{At: now.UnixMilli()})
 		g.engine.Tick(now)
 		g.change()
 	}
@@ -188,9 +189,7 @@ func (g *Gateway) Do(request any) (any, error) {
 	if _, ok := request.(*pb.TopologyRequest); ok {
 		return g.topology(), nil
 	}
-	now := g.tick()
-	g.noteCommand(now, request)
-	answer, err := g.engine.Do(now, request)
+	answer, err := g.engine.Do(g.tick(), request)
 	g.change()
 	return answer, err
 }

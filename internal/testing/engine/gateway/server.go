@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc/test/bufconn"
 
+	"hospital.example/analyze-retry/internal/testing/engine"
 	"hospital.example/analyze-retry/internal/testing/process"
 )
 
@@ -102,46 +102,44 @@ func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pip
 // Addresses are where a server listens, host:port.
 type Addresses struct{ GRPC, REST, Monitoring string }
 
-// Server is a gateway that listens on the loopback interface and keeps its commands in a directory, so that it can be
-// killed and come back. Its methods are for one goroutine at a time.
+// Server is a gateway that listens on the loopback interface, and can be killed and come back. Its methods are for one
+// goroutine at a time.
 type Server struct {
 	*Gateway
 	// At is where it listens.
 	At Addresses
-	// Dir has its journal and its records.
-	Dir string
 }
 
-// Start starts a server on free addresses. Its directory must exist; what a server before it did there is repeated. The caller has to call
-// [Server.Stop].
-func Start(dir string) (*Server, error) {
-	s := &Server{Dir: dir}
-	return s, s.Restart()
+// Start starts a server on free addresses, which gives the engine's records to record. The caller has to call
+// [Gateway.Close].
+func Start(record func(engine.Record)) (*Server, error) {
+	s := &Server{Gateway: New(Options{Record: record})}
+	return s, s.listen()
 }
 
-// Restart starts a server that was stopped again, on the same addresses and the same directory.
+// Restart starts a server that was closed, as a kill does it, again on the same addresses. Its engine, as it was when the
+// connections were cut, goes on.
 func (s *Server) Restart() error {
-	g := New(Options{})
-	if err := g.open(s.Dir); err != nil {
-		g.Close()
-		return err
-	}
+	s.Gateway = before(s.engine, s.offset, s.options)
+	return s.listen()
+}
+
+func (s *Server) listen() error {
 	for _, l := range []struct {
 		address *string
 		serve   func(net.Listener)
 	}{
-		{&s.At.GRPC, g.Serve},
-		{&s.At.REST, g.ServeREST},
-		{&s.At.Monitoring, func(l net.Listener) { g.serveHTTP(l, g.Monitoring()) }},
+		{&s.At.GRPC, s.Serve},
+		{&s.At.REST, s.ServeREST},
+		{&s.At.Monitoring, func(l net.Listener) { s.serveHTTP(l, s.Monitoring()) }},
 	} {
 		listener, err := listen(l.address)
 		if err != nil {
-			g.Close()
-			return errors.Join(err, g.journal.close())
+			s.Close()
+			return err
 		}
 		l.serve(listener)
 	}
-	s.Gateway = g
 	return nil
 }
 
@@ -154,11 +152,4 @@ func listen(address *string) (l net.Listener, err error) {
 		*address = l.Addr().String()
 	}
 	return l, err
-}
-
-// Stop ends the server as a kill does: connections are cut, and what was not answered may have happened. The directory
-// stays for [Server.Restart].
-func (s *Server) Stop() error {
-	s.Close()
-	return s.journal.close()
 }
