@@ -102,15 +102,6 @@ func (p *play) play(ctx context.Context) error {
 	}
 }
 
-// record is what is read of the value of an engine's record.
-type record struct {
-	ProcessInstanceKey, ParentProcessInstanceKey, JobKey int64
-	Type, ErrorCode, ErrorMessage, Name, Value           string
-	CandidateGroupsList                                  []string
-	DueDate                                              any // a number of a timer, a text of a user task
-	Variables                                            json.RawMessage
-}
-
 // look reads what is new, and does what it asks for.
 func (p *play) look(ctx context.Context) error {
 	all, err := p.engine.Records()
@@ -121,19 +112,15 @@ func (p *play) look(ctx context.Context) error {
 		if r.RecordType != "EVENT" {
 			continue
 		}
-		var v record
-		if err := json.Unmarshal(r.Value, &v); err != nil {
-			return fmt.Errorf("read the %s record at position %d: %w", r.ValueType, r.Position, err)
-		}
-		p.now = time.UnixMilli(r.Timestamp)
+		p.now = r.At()
 		if p.began.IsZero() {
 			p.began = p.now
 		}
-		if caller := p.instances[v.ParentProcessInstanceKey]; caller != nil {
-			p.instances[v.ProcessInstanceKey] = caller
+		if caller := p.instances[r.ParentProcessInstanceKey]; caller != nil {
+			p.instances[r.ProcessInstanceKey] = caller
 		}
-		if c := p.instances[v.ProcessInstanceKey]; c != nil {
-			if err := p.take(ctx, c, r, v); err != nil {
+		if c := p.instances[r.ProcessInstanceKey]; c != nil {
+			if err := p.take(ctx, c, r); err != nil {
 				return fmt.Errorf("claim %s, %s %s: %w", c.Claim, r.ValueType, r.Intent, err)
 			}
 		}
@@ -143,30 +130,29 @@ func (p *play) look(ctx context.Context) error {
 }
 
 // take notes what happened to a claim, and takes the part of the insurer or of a person in it.
-func (p *play) take(ctx context.Context, c *claim, r cluster.Record, v record) error {
+func (p *play) take(ctx context.Context, c *claim, r cluster.Record) error {
 	switch r.ValueType + " " + r.Intent {
 	case "VARIABLE CREATED", "VARIABLE UPDATED":
-		if v.Name == contract.Outcome {
-			return json.Unmarshal([]byte(v.Value), &c.outcome)
+		if r.Name == contract.Outcome {
+			return json.Unmarshal([]byte(r.VariableValue), &c.outcome)
 		}
 	case "TIMER CREATED":
-		due, _ := v.DueDate.(float64)
-		p.open[r.Key] = time.UnixMilli(int64(due))
+		p.open[r.Key] = r.Due()
 	case "JOB CREATED":
 		p.open[r.Key] = time.Time{}
-		return p.work(ctx, c, r.Key, v.Type)
+		return p.work(ctx, c, r.Key, r.Type)
 	case "USER_TASK CREATED":
 		p.open[r.Key] = time.Time{}
-		return p.decide(ctx, c, r.Key, strings.Join(v.CandidateGroupsList, ", "))
+		return p.decide(ctx, c, r.Key, strings.Join(r.CandidateGroupsList, ", "))
 	case "INCIDENT CREATED":
 		p.open[r.Key] = time.Time{}
 		p.row(c, "", "INCIDENT")
-		p.note(c, v.ErrorMessage)
-		return p.resolve(ctx, c, r.Key, v)
+		p.note(c, r.ErrorMessage)
+		return p.resolve(ctx, c, r)
 	case "JOB COMPLETED", "JOB ERROR_THROWN":
 		delete(p.open, r.Key)
-		if v.Type == contract.JobType {
-			return p.analyzed(c, v)
+		if r.Type == contract.JobType {
+			return p.analyzed(c, r)
 		}
 	case "TIMER TRIGGERED", "TIMER CANCELED", "JOB CANCELED", "USER_TASK COMPLETED", "INCIDENT RESOLVED":
 		delete(p.open, r.Key)
@@ -191,14 +177,14 @@ func (p *play) work(ctx context.Context, c *claim, key int64, jobType string) er
 }
 
 // analyzed notes what the worker decided.
-func (p *play) analyzed(c *claim, v record) error {
-	d, err := contract.Read(string(v.Variables), "")
+func (p *play) analyzed(c *claim, r cluster.Record) error {
+	d, err := contract.Read(string(r.Variables), "")
 	if err != nil {
 		return err
 	}
 	wait := text.Span(time.Duration(d.BackoffMinutes) * time.Minute)
 	then := fmt.Sprintf("retry %d/%d in %s", d.RetryCount, d.MaxRetries, wait)
-	p.row(c, string(d.ErrorClassification), cmp.Or(v.ErrorCode, then))
+	p.row(c, string(d.ErrorClassification), cmp.Or(r.ErrorCode, then))
 	return nil
 }
 
@@ -212,24 +198,24 @@ func (p *play) decide(ctx context.Context, c *claim, key int64, team string) err
 }
 
 // resolve corrects a variable and resolves the incident, as an operator does, or leaves both alone.
-func (p *play) resolve(ctx context.Context, c *claim, key int64, v record) error {
+func (p *play) resolve(ctx context.Context, c *claim, incident cluster.Record) error {
 	name, value, found := strings.Cut(c.next(), "=")
 	if !found {
 		c.outcome = "INCIDENT"
-		delete(p.open, key)
-		delete(p.open, v.JobKey)
+		delete(p.open, incident.Key)
+		delete(p.open, incident.JobKey)
 		return nil
 	}
 	p.note(c, fmt.Sprintf("operator: %s = %q, incident resolved", name, value))
 	c.answer = "analysed again"
 	_, err := p.gateway.SetVariables(ctx, &pb.SetVariablesRequest{
-		ElementInstanceKey: v.ProcessInstanceKey, Local: true, Variables: object(map[string]any{name: value}),
+		ElementInstanceKey: incident.ProcessInstanceKey, Local: true, Variables: object(map[string]any{name: value}),
 	})
 	if err == nil {
-		_, err = p.gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: v.JobKey, Retries: 1})
+		_, err = p.gateway.UpdateJobRetries(ctx, &pb.UpdateJobRetriesRequest{JobKey: incident.JobKey, Retries: 1})
 	}
 	if err == nil {
-		_, err = p.gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: key})
+		_, err = p.gateway.ResolveIncident(ctx, &pb.ResolveIncidentRequest{IncidentKey: incident.Key})
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"os/exec"
@@ -63,7 +62,7 @@ func TestWhatIsUpPlaysTheInsurer(t *testing.T) {
 	check.Must(t, run(t.Context(), strings.Fields("claim CLM-001-1 TIMEOUT INSURANCE_EXPIRED"), io.Discard))
 	until(t, lines, "CLM-001-1 Task_SubmitClaim: TIMEOUT")
 	_, err := b.engine.AwaitRecord(t.Context(), func(r cluster.Record) bool {
-		return r.ValueType == "TIMER" && r.Intent == "CREATED" && bytes.Contains(r.Value, []byte("Event_WaitBackoff"))
+		return r.Is("TIMER", "CREATED") && r.TargetElementID == "Event_WaitBackoff"
 	})
 	check.Must(t, err)
 	_, err = b.engine.Advance(t.Context(), 10*time.Minute) // the first wait is 5, and its jitter

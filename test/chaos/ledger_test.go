@@ -33,14 +33,7 @@ type life struct {
 type answer struct {
 	intent  string // COMPLETE, THROW_ERROR, FAIL
 	payload string // all that the command carried
-	value   jobValue
-}
-
-// jobValue is what the command about a job carries.
-type jobValue struct {
-	Retries                 int32
-	ErrorMessage, ErrorCode string
-	Variables               json.RawMessage
+	value   cluster.Value
 }
 
 func newLedger(b *cluster.Cluster) *ledger {
@@ -54,57 +47,40 @@ func (l *ledger) update() error {
 		return err
 	}
 	for ; l.seen < len(records); l.seen++ {
-		if err := l.take(&records[l.seen]); err != nil {
-			return err
-		}
+		l.take(&records[l.seen])
 	}
 	return nil
 }
 
-func (l *ledger) take(r *cluster.Record) error {
-	switch r.ValueType {
-	case "JOB", "JOB_BATCH", "INCIDENT":
-	default:
-		return nil
-	}
-	var v struct {
-		jobValue
-		Type    string
-		JobKey  int64
-		JobKeys []int64
-	}
-	if err := json.Unmarshal(r.Value, &v); err != nil {
-		return err
-	}
+func (l *ledger) take(r *cluster.Record) {
 	job := l.jobs[r.Key]
-	switch what := r.ValueType + " " + r.RecordType + " " + r.Intent; {
-	case what == "JOB EVENT CREATED" && v.Type == "analyze-retry":
+	switch {
+	case r.Is("JOB", "CREATED") && r.Type == "analyze-retry":
 		l.jobs[r.Key] = &life{}
-	case what == "JOB_BATCH EVENT ACTIVATED":
-		for _, key := range v.JobKeys {
+	case r.Is("JOB_BATCH", "ACTIVATED"):
+		for _, key := range r.JobKeys {
 			if j := l.jobs[key]; j != nil {
 				l.activated++
 				j.active = true
 			}
 		}
-	case what == "INCIDENT EVENT CREATED":
-		l.texts = append(l.texts, v.ErrorMessage)
-		if j := l.jobs[v.JobKey]; j != nil {
+	case r.Is("INCIDENT", "CREATED"):
+		l.texts = append(l.texts, r.ErrorMessage)
+		if j := l.jobs[r.JobKey]; j != nil {
 			j.incidents++
 			j.fate = "INCIDENT"
 		}
 	case r.ValueType == "JOB" && job != nil:
-		l.takeJob(job, r, v.jobValue)
+		l.takeJob(job, r)
 	}
-	return nil
 }
 
-func (l *ledger) takeJob(j *life, r *cluster.Record, v jobValue) {
+func (l *ledger) takeJob(j *life, r *cluster.Record) {
 	switch r.RecordType + " " + r.Intent {
 	case "COMMAND COMPLETE", "COMMAND THROW_ERROR", "COMMAND FAIL":
-		payload, _ := json.Marshal(v) // it has just been read
-		j.answers = append(j.answers, answer{r.Intent, string(payload), v})
-		l.texts = append(l.texts, v.ErrorMessage)
+		payload, _ := json.Marshal(r.Value) // it has just been read
+		j.answers = append(j.answers, answer{r.Intent, string(payload), r.Value})
+		l.texts = append(l.texts, r.ErrorMessage)
 	case "EVENT TIMED_OUT":
 		j.active = false
 		j.timedOut++

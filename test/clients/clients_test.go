@@ -98,32 +98,20 @@ func compare(t *testing.T, c *cluster.Cluster, reports []report, names map[strin
 	check.Same(t, left, remains(records), "what the records have")
 }
 
-// value is what is read of the values of records.
-type value struct {
-	ProcessInstanceKey         int64
-	Name, Value                string
-	BpmnElementType, ElementID string
-	ErrorType, ErrorMessage    string
-}
-
 // remains returns the lines of [left] that the records have.
 func remains(records []cluster.Record) (lines []string) {
 	for _, r := range records {
-		var v value
-		if r.RecordType != "EVENT" || json.Unmarshal(r.Value, &v) != nil {
-			continue
-		}
 		switch {
-		case r.ValueType == "VARIABLE":
+		case r.Is("VARIABLE", "CREATED"), r.Is("VARIABLE", "UPDATED"):
 			var content any
-			_ = json.Unmarshal([]byte(v.Value), &content)
-			lines = append(lines, fmt.Sprintf("%s = %v", v.Name, content))
-		case r.ValueType == "INCIDENT" && r.Intent == "CREATED":
-			lines = append(lines, "incident "+v.ErrorType+": "+v.ErrorMessage)
-		case v.BpmnElementType == "END_EVENT" && r.Intent == "ELEMENT_COMPLETED":
-			lines = append(lines, v.ElementID+" ended")
-		case v.BpmnElementType == "PROCESS" && r.Intent == "ELEMENT_TERMINATED":
-			lines = append(lines, v.ElementID+" terminated")
+			_ = json.Unmarshal([]byte(r.VariableValue), &content)
+			lines = append(lines, fmt.Sprintf("%s = %v", r.Name, content))
+		case r.Is("INCIDENT", "CREATED"):
+			lines = append(lines, "incident "+r.ErrorType+": "+r.ErrorMessage)
+		case r.BpmnElementType == "END_EVENT" && r.Intent == "ELEMENT_COMPLETED":
+			lines = append(lines, r.ElementID+" ended")
+		case r.BpmnElementType == "PROCESS" && r.Intent == "ELEMENT_TERMINATED":
+			lines = append(lines, r.ElementID+" terminated")
 		}
 	}
 	return lines
@@ -136,9 +124,8 @@ func serveKeys(t *testing.T, c *cluster.Cluster) (url string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{type}/{intent}/{instance}", func(w http.ResponseWriter, r *http.Request) {
 		found, err := c.AwaitRecord(r.Context(), func(record cluster.Record) bool {
-			var v value
-			return record.RecordType == "EVENT" && record.ValueType == r.PathValue("type") && record.Intent == r.PathValue("intent") &&
-				json.Unmarshal(record.Value, &v) == nil && strconv.FormatInt(v.ProcessInstanceKey, 10) == r.PathValue("instance")
+			return record.Is(r.PathValue("type"), r.PathValue("intent")) &&
+				strconv.FormatInt(record.ProcessInstanceKey, 10) == r.PathValue("instance")
 		})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -186,14 +186,14 @@ func (c *claim) waits(shortest, longest int) pause {
 func (c *claim) waitsAt(element string) pause {
 	c.Helper()
 	timer := c.next("the claim's wait", "TIMER", "CREATED", func(e event) bool { return e.TargetElementID == element })
-	return pause{c, timer, int(timer.due().Sub(timer.at()).Round(time.Minute) / time.Minute)}
+	return pause{c, timer, int(timer.Due().Sub(timer.At()).Round(time.Minute) / time.Minute)}
 }
 
 // isWithin fails the test where the timer is for another time. The broker reads its clock twice, for the due date and for the
 // record, and may pause in between.
 func (p pause) isWithin(shortest, longest time.Duration) {
 	p.claim.Helper()
-	if wait := p.due().Sub(p.at()); wait > longest || wait < shortest-min(shortest/2, 10*time.Second) {
+	if wait := p.Due().Sub(p.At()); wait > longest || wait < shortest-min(shortest/2, 10*time.Second) {
 		p.claim.Errorf("the timer waits %v, want %v to %v", wait, shortest, longest)
 	}
 }
@@ -201,7 +201,7 @@ func (p pause) isWithin(shortest, longest time.Duration) {
 // passes moves the broker's clock to the end of the wait, where that has not come by itself.
 func (p pause) passes() {
 	p.claim.Helper()
-	if left := p.due().Sub(p.claim.clock()); left > 0 {
+	if left := p.Due().Sub(p.claim.clock()); left > 0 {
 		p.claim.advance(left)
 	}
 }

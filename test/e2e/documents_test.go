@@ -145,7 +145,7 @@ func TestQueueJobBringsItsOwnLimits(t *testing.T) {
 	job := s.start("QueuedJobProcess", vars{"claimId": "job_123", "max_attempts": "three", "retry_delay": 60000, "max_retry_delay": 3600000})
 	job.task(runJob).fails("ECONNRESET")
 	incident := job.incident()
-	incident.saysWhy(t, "Task_AnalyzeRetry", "max_attempts is ", "Correct the process variables, then resolve the incident")
+	saysWhy(t, incident, "Task_AnalyzeRetry", "max_attempts is ", "Correct the process variables, then resolve the incident")
 	job.resolves(incident, vars{"max_attempts": 5})
 	job.waitsFor(time.Minute).passes()
 	job.isWaitedFor(runJob, "ECONNRESET", 2*time.Minute, 4*time.Minute, 8*time.Minute).fails("ECONNRESET")
@@ -166,7 +166,7 @@ func TestQueuePolicyCanBeAddedWhileTheWorkerRuns(t *testing.T) {
 	s.variant(task, task+`<zeebe:taskHeaders><zeebe:header key="retryPolicy" value="night-queue" /></zeebe:taskHeaders>`)
 	job := s.start("OneTask", vars{"claimId": "job_123", "submissionError": "ECONNRESET"})
 	incident := job.incident()
-	incident.saysWhy(t, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss")
+	saysWhy(t, incident, "Task_AnalyzeRetry", `header retryPolicy`, `"night-queue"`, "day-queue, fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss")
 
 	has("night-queue")
 	s.must(s.worker.Signal(syscall.SIGHUP))
@@ -305,7 +305,7 @@ func (c *claim) answered(jobType, how string, n int, names ...string) (last vars
 }
 
 // saysWhy fails the test where the incident is not the worker's at this element, or its text lacks one of the words.
-func (e event) saysWhy(t *testing.T, element string, words ...string) {
+func saysWhy(t *testing.T, e event, element string, words ...string) {
 	t.Helper()
 	if e.ErrorType != "JOB_NO_RETRIES" || e.ElementID != element {
 		t.Errorf("an incident of type %s at %s", e.ErrorType, e.ElementID)

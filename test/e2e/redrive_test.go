@@ -77,7 +77,7 @@ func TestAMissingWorkerKeepsNeitherTaskNorSubmissionAway(t *testing.T) {
 	}
 	task.complete(sentAgain)
 	bound := claim.waitsAt("BoundaryEvent_RegistrationResubmitUnrecorded")
-	s.advance(bound.due().Add(-time.Minute).Sub(s.clock()))
+	s.advance(bound.Due().Add(-time.Minute).Sub(s.clock()))
 	if submissions := len(claim.jobs(submitClaim)); submissions != 1 {
 		t.Errorf("a minute before the hour is over the claim was submitted %d times, want once", submissions)
 	}

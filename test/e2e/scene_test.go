@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,60 +125,14 @@ func (s *scene) must(err error) {
 }
 
 // event is something that happened at the broker, as its exporters saw it.
-type event struct {
-	cluster.Record
-	fields
-}
-
-// fields are those parts of a record's value that the tests look at; which ones are set depends on the type of value.
-type fields struct {
-	ProcessInstanceKey       int64
-	ParentProcessInstanceKey int64
-	BpmnElementType          string
-	ElementID                string
-	ElementInstanceKey       int64
-	TargetElementID          string
-	ScopeKey                 int64
-	Name                     string
-	VariableValue            string `json:"value"`
-	Type                     string
-	JobKey                   int64
-	ErrorType                string
-	ErrorMessage             string
-	Variables                json.RawMessage
-	DueDate                  any // a number of a timer, a text of a user task
-	CandidateGroupsList      []string
-	FormKey                  int64 // of a user task: the form that was deployed for it
-}
-
-// at is when it happened, on the broker's clock.
-func (e event) at() time.Time { return time.UnixMilli(e.Timestamp) }
-
-// due is when a timer is to fire, on the broker's clock.
-func (e event) due() time.Time {
-	millis, _ := e.DueDate.(float64)
-	return time.UnixMilli(int64(millis))
-}
-
-// parse reads a record as an event of the given type; it is none where it is a command, a rejection or of another type.
-func parse(r cluster.Record, valueType, intent string) (e event, ok bool) {
-	if r.RecordType != "EVENT" || r.ValueType != valueType || r.Intent != intent {
-		return event{}, false
-	}
-	e.Record = r
-	return e, json.Unmarshal(r.Value, &e.fields) == nil
-}
+type event = cluster.Record
 
 // await returns the first event of this type that match accepts, past or to come.
 func (s *scene) await(what, valueType, intent string, match func(event) bool) event {
 	s.Helper()
 	ctx, cancel := s.within(patience)
 	defer cancel()
-	var found event
-	_, err := s.broker.AwaitRecord(ctx, func(r cluster.Record) (ok bool) {
-		found, ok = parse(r, valueType, intent)
-		return ok && match(found)
-	})
+	found, err := s.broker.AwaitRecord(ctx, func(e event) bool { return e.Is(valueType, intent) && match(e) })
 	if err != nil {
 		s.Fatalf("%s: %v", what, err)
 	}
@@ -191,13 +144,7 @@ func (s *scene) events(valueType, intent string, match func(event) bool) []event
 	s.Helper()
 	records, err := s.broker.Records()
 	s.must(err)
-	var found []event
-	for _, r := range records {
-		if e, ok := parse(r, valueType, intent); ok && match(e) {
-			found = append(found, e)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(records), func(e event) bool { return !e.Is(valueType, intent) || !match(e) })
 }
 
 // answer returns the variables that a job was completed with, or its error thrown with, which e is the event of. They are read from
@@ -206,13 +153,11 @@ func (s *scene) answer(e event) string {
 	s.Helper()
 	records, err := s.broker.Records()
 	s.must(err)
-	i := slices.IndexFunc(records, func(r cluster.Record) bool { return r.Position == e.SourceRecordPosition })
+	i := slices.IndexFunc(records, func(r event) bool { return r.Position == e.SourceRecordPosition })
 	if i < 0 || records[i].RecordType != "COMMAND" || records[i].ValueType != "JOB" || records[i].Key != e.Key {
 		s.Fatalf("the command behind %s of job %d, at position %d, is not among the records", e.Intent, e.Key, e.SourceRecordPosition)
 	}
-	var command fields
-	s.must(json.Unmarshal(records[i].Value, &command))
-	return string(command.Variables)
+	return string(records[i].Variables)
 }
 
 // advance moves the broker's clock. Timers that fall due fire; long polls that are open end.

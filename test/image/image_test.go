@@ -130,7 +130,7 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	}
 	answered := 0
 	_, err = broker.AwaitRecord(ctx, func(r cluster.Record) bool {
-		if r.ValueType == "JOB" && r.Intent == "COMPLETED" && r.RecordType == "EVENT" {
+		if r.Is("JOB", "COMPLETED") {
 			answered++
 		}
 		return answered == jobs

@@ -17,7 +17,7 @@ func TestRecordsAreFoundInABrokersLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broker.log")
 	check.Must(t, os.WriteFile(path, []byte(`2026-11-24 10:00:00 [Broker-0] INFO io.camunda.zeebe.broker.system - Starting {not JSON}
 2026-11-24 10:00:01 [Broker-0] INFO exporter.debug - {"partitionId":1,"key":7,"position":3,"valueType":"JOB","intent":"CREATED"}
-{"position":4,"valueType":"JOB","intent":"COMPLETED"}
+{"position":4,"valueType":"CLOCK","value":{"type":1}}
 {"position":3,"valueType":"JOB","intent":"CREATED"}
 {"level":"info"}
 {"position":5,"valueType":"JOB"`), 0o600))

@@ -32,7 +32,38 @@ type Record struct {
 	RecordType string
 	// Timestamp is the cluster's time in milliseconds since 1970.
 	Timestamp int64
-	Value     json.RawMessage
+	Value     `json:"value"`
+}
+
+// Value is what is read of a record's value; which fields are set depends on its type.
+type Value struct {
+	ProcessInstanceKey, ParentProcessInstanceKey int64
+	ElementInstanceKey, ScopeKey, JobKey         int64
+	BpmnElementType, ElementID, TargetElementID  string
+	Name                                         string
+	VariableValue                                string `json:"value"`
+	Type                                         string
+	Retries                                      int32
+	ErrorType, ErrorCode, ErrorMessage           string
+	Variables                                    json.RawMessage
+	JobKeys                                      []int64
+	CandidateGroupsList                          []string
+	FormKey                                      int64 // of a user task: the form that was deployed for it
+	DueDate                                      any   // a number of a timer, a text of a user task
+}
+
+// Is reports whether this has happened: CREATED to a JOB, for example.
+func (r Record) Is(valueType, intent string) bool {
+	return r.RecordType == "EVENT" && r.ValueType == valueType && r.Intent == intent
+}
+
+// At is when it happened, on the cluster's clock.
+func (r Record) At() time.Time { return time.UnixMilli(r.Timestamp) }
+
+// Due is when a timer is to fire, on the cluster's clock.
+func (r Record) Due() time.Time {
+	millis, _ := r.DueDate.(float64)
+	return time.UnixMilli(int64(millis))
 }
 
 // Records returns all records so far, oldest first. The caller must not change the slice.
@@ -110,10 +141,12 @@ func (l *recordLog) upTo() ([]Record, error) {
 }
 
 // add takes one line over. A broker's log has more before a record, and other lines, which are skipped. A broker that
-// restarts exports again what it had not marked as exported, so positions that are known are skipped too.
+// restarts exports again what it had not marked as exported, so positions that are known are skipped too. A field that is of
+// another type in a value that nobody reads is left out.
 func (l *recordLog) add(line []byte) {
 	var r Record
-	if json.Unmarshal(line[max(bytes.IndexByte(line, '{'), 0):], &r) != nil {
+	err := json.Unmarshal(line[max(bytes.IndexByte(line, '{'), 0):], &r)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !other {
 		return
 	}
 	if n := len(l.all); r.Position < 1 || n > 0 && r.Position <= l.all[n-1].Position {
