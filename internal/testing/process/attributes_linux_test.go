@@ -26,7 +26,7 @@ func TestAProcessDiesWithItsParent(t *testing.T) {
 	if _, err := fmt.Fscanln(out, &child); err != nil {
 		t.Fatalf("the child did not start: %v", err)
 	}
-	defer func() { _ = syscall.Kill(-child, syscall.SIGKILL) }()
+	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }()
 	check.Must(t, parent.Process.Kill())
 	_ = parent.Wait()
 	check.Must(t, read.SetReadDeadline(time.Now().Add(20*time.Second)))

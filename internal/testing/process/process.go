@@ -1,5 +1,5 @@
-// Package process starts a program in a process group of its own and ends it. It belongs to the development tools:
-// servers and workers that a test or the sandbox runs.
+// Package process starts a program and ends it. It belongs to the development tools: servers and workers that a test or the
+// sandbox runs.
 package process
 
 import (
@@ -22,7 +22,7 @@ type Process struct {
 	err  error         // to be read once done is closed
 }
 
-// Start runs cmd as the leader of a new process group. It dies with this process where the system can see to that
+// Start runs cmd, which a Ctrl-C in our terminal does not reach. It dies with this process where the system can see to that
 // (Linux; not its children). Of the command's own system attributes only the user (Credential) counts.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	attr := attributes()
@@ -53,7 +53,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// PID returns the number of the process, which is also that of its group.
+// PID returns the number of the process.
 func (p *Process) PID() int { return p.pid }
 
 // Alive reports whether the process still runs.
@@ -84,18 +84,18 @@ func (p *Process) Wait(ctx context.Context) error {
 	}
 }
 
-// Signal sends sig to the process group. A process that has already ended is not an error.
+// Signal sends sig to the process. One that has already ended is not an error.
 func (p *Process) Signal(sig syscall.Signal) error {
 	if !p.Alive() {
 		return nil
 	}
-	if err := syscall.Kill(-p.pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("send %v to process group %d: %w", sig, p.pid, err)
+	if err := syscall.Kill(p.pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("send %v to process %d: %w", sig, p.pid, err)
 	}
 	return nil
 }
 
-// Kill ends the process group at once (SIGKILL) and waits until it is gone.
+// Kill ends the process at once (SIGKILL) and waits until it is gone.
 func (p *Process) Kill() error {
 	if err := p.Signal(syscall.SIGKILL); err != nil {
 		return err

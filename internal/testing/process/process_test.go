@@ -1,11 +1,9 @@
 package process
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,61 +33,23 @@ func beParent() {
 	select {}
 }
 
-// shell is a running shell script. Its output ends when the last process that holds it has ended.
-type shell struct {
-	*Process
-	out *bufio.Reader
-}
-
-// start runs a script and returns once it has printed a line.
-func start(t *testing.T, script string) shell {
-	t.Helper()
-	read, write, err := os.Pipe()
-	check.Must(t, err)
-	t.Cleanup(func() { _ = read.Close() })
-	check.Must(t, read.SetReadDeadline(time.Now().Add(20*time.Second)))
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Stdout = write
-	p, err := Start(cmd)
-	_ = write.Close()
-	check.Must(t, err)
-	t.Cleanup(func() { _ = p.Kill() })
-	s := shell{p, bufio.NewReader(read)}
-	if _, err := s.out.ReadString('\n'); err != nil {
-		t.Fatalf("the script printed no line: %v", err)
-	}
-	return s
-}
-
-// allGone fails where a process that inherited the script's output still runs.
-func (s shell) allGone(t *testing.T) {
-	t.Helper()
-	if _, err := io.ReadAll(s.out); err != nil {
-		t.Errorf("a child still runs: %v", err)
-	}
-}
-
-func TestStopEndsAProcessAndItsChildren(t *testing.T) {
-	for name, c := range map[string]struct {
-		script   string
-		grace    time.Duration
-		byItself bool
-	}{
-		"it listens":        {"sleep 1000 & echo started; wait", 20 * time.Second, true},
-		"it does not":       {`trap "" TERM; echo started; while :; do sleep 1000; done`, 50 * time.Millisecond, false},
-		"it ends by itself": {"echo started", 20 * time.Second, true},
+func TestStopKillsAProcessThatDoesNotEnd(t *testing.T) {
+	for script, byItself := range map[string]bool{
+		`echo started; exec sleep 1000`:                           true,
+		`trap "" TERM; echo started; while :; do sleep 0.1; done`: false,
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := start(t, c.script)
-			if err := s.Stop(c.grace); (err == nil) != c.byItself {
-				t.Fatalf("ended by itself: %v, error: %v", c.byItself, err)
-			}
-			if s.Alive() {
-				t.Error("it counts as alive")
-			}
-			s.allGone(t)
-			check.Must(t, s.Stop(time.Second))
-		})
+		log := filepath.Join(t.TempDir(), "log")
+		started := func(context.Context) bool { return LogTail(log) != "" }
+		p, err := Serve(t.Context(), exec.Command("sh", "-c", script), log, started)
+		check.Must(t, err)
+		grace := 20 * time.Second
+		if !byItself {
+			grace = 50 * time.Millisecond
+		}
+		if err := p.Stop(grace); (err == nil) != byItself || p.Alive() {
+			t.Errorf("%s: ended by itself: %v, error: %v, alive: %v", script, byItself, err, p.Alive())
+		}
+		check.Must(t, p.Stop(time.Second)) // it has ended
 	}
 }
 
