@@ -46,9 +46,6 @@ func mixed(past, n int) []claim {
 
 // past returns n claims that failed, and those of them that were accepted afterwards: 19 of 20.
 func past(n int) (phases [][]claim) {
-	if n == 0 {
-		return nil
-	}
 	failed, accepted := mixed(0, n), []claim{}
 	for i, c := range failed {
 		if i%20 != 0 {

@@ -13,7 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -22,6 +21,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
+	"hospital.example/analyze-retry/test/suite"
 )
 
 func main() {
@@ -31,16 +31,9 @@ func main() {
 		exit(os.Args[1], others[os.Args[1]](ctx, os.Args[2]))
 		return
 	}
-	rounds := flag.Int("rounds", 7, "rounds; every worker runs once in each")
-	jobs := flag.Int("jobs", 20_000, "jobs of each worker in each of them, 100 or more")
-	past := flag.Int("past", 60_000, "claims that every store has seen fail before, most of them accepted since; 0 for an empty store")
 	against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
 	flag.Parse()
-	if *rounds < 1 || *jobs < 100 || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	exit("bench", run(ctx, *rounds, *jobs, *past, *against))
+	exit("bench", run(ctx, *against))
 }
 
 func exit(name string, err error) {
@@ -50,18 +43,25 @@ func exit(name string, err error) {
 	}
 }
 
+const (
+	rounds = 7
+	// jobs are those of each worker in each round.
+	jobs = 20_000
+	// before are the claims that every store has seen fail before.
+	before = 60_000
+)
+
 // bench is what the workers run on: a directory for stores, a key, and a PostgreSQL server.
 type bench struct {
 	dir, program string
 	secret       *audit.Secret
 	server       *devpostgres.Server
 	pinned       pinning
-	past         int // jobs that every store has seen before
 }
 
 // run lets the workers take turns, each round beginning with another one, and prints how they compare.
-func run(ctx context.Context, rounds, jobs, past int, against string) (err error) {
-	b := &bench{past: past}
+func run(ctx context.Context, against string) (err error) {
+	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func run(ctx context.Context, rounds, jobs, past int, against string) (err error
 		return err
 	}
 	b.program = filepath.Join(b.dir, "worker")
-	if err := build(ctx, b.program); err != nil {
+	if err := suite.BuildWorker(b.program); err != nil {
 		return err
 	}
 	// Before this process is pinned to a core, which a server would inherit.
@@ -92,24 +92,13 @@ func run(ctx context.Context, rounds, jobs, past int, against string) (err error
 		for n := range contenders {
 			which := (i + n) % len(contenders)
 			runtime.GC()
-			s, err := b.measure(ctx, contenders[which], jobs)
+			s, err := b.measure(ctx, contenders[which])
 			if err != nil {
 				return fmt.Errorf("round %d: %s: %w", i+1, contenders[which].name, err)
 			}
 			results[which] = append(results[which], s)
 		}
 	}
-	fmt.Fprintf(os.Stdout, "%d rounds of %d jobs behind %d, engine in this process (%s), load %s\n\n", rounds, jobs, past, how, load())
+	fmt.Fprintf(os.Stdout, "%d rounds of %d jobs behind %d, engine in this process (%s), load %s\n\n", rounds, jobs, before, how, load())
 	return report(os.Stdout, contenders, results)
-}
-
-// build builds the worker as `make build` does.
-func build(ctx context.Context, program string) error {
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, //nolint:gosec // our own path
-		"hospital.example/analyze-retry/cmd/worker")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the worker: %w\n%s", err, out)
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -34,15 +33,13 @@ type sample struct {
 
 // measure lets one worker work so many jobs on a store of its own, and checks every answer. A worker with a store has worked
 // those of the past before, which are not measured.
-func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, err error) {
+func (b *bench) measure(ctx context.Context, w contender) (s sample, err error) {
 	gateway := enginetest.New()
 	defer gateway.Close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := gateway.Listen()
 	if err != nil {
 		return s, err
 	}
-	gateway.Serve(listener)
-	address := listener.Addr().String()
 	// Nothing of the caller's environment: a GOGC or a GOMAXPROCS there would be measured.
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	if w.store == nil {
@@ -56,12 +53,12 @@ func (b *bench) measure(ctx context.Context, w contender, jobs int) (s sample, e
 	env = append(env, settings...)
 	env = append(env, "ZEEBE_ADDRESS="+address, "ZEEBE_INSECURE_CONNECTION=true", "RETRY_HTTP_ADDRESS=127.0.0.1:0",
 		"RETRY_MAX_JOBS_ACTIVE="+strconv.Itoa(maxJobsActive))
-	for _, claims := range past(b.past) {
+	for _, claims := range past(before) {
 		if _, err := b.run(ctx, w, gateway, env, claims); err != nil {
 			return s, fmt.Errorf("the past: %w", err)
 		}
 	}
-	return b.run(ctx, w, gateway, env, mixed(b.past, jobs))
+	return b.run(ctx, w, gateway, env, mixed(before, jobs))
 }
 
 // run lets a worker work a job of each of these claims.
@@ -84,18 +81,22 @@ func (b *bench) run(ctx context.Context, w contender, gateway *enginetest.Gatewa
 	if err != nil {
 		return s, err
 	}
-	err = await(ctx, gateway, child, done)
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	if err = child.Await(ctx, func(context.Context) bool { return ended(gateway) >= done }); err != nil {
+		err = fmt.Errorf("at %+v: %w", gateway.Counts(), err)
+	}
 	s.memory = peak(child.PID())
 	stopped := child.Stop(10 * time.Second)
 	state := cmd.ProcessState
 	if err = errors.Join(err, stopped); err != nil || !state.Success() {
 		return s, fmt.Errorf("%v %w: %s", state, err, stderr.String()[max(0, stderr.Len()-2000):])
 	}
-	jobs := float64(len(claims))
-	s.cpu = micros(state.UserTime()+state.SystemTime()) / jobs
-	s.server = float64(familyTicks(b.server.PID())-served) * tickMicros / jobs
+	worked := float64(len(claims))
+	s.cpu = micros(state.UserTime()+state.SystemTime()) / worked
+	s.server = float64(familyTicks(b.server.PID())-served) * tickMicros / worked
 	first, last, err := checkCalls(gateway.Calls()[calls:], w, keys, claims)
-	s.start, s.throughput = micros(first.Sub(started))/1000, jobs/last.Sub(first).Seconds()
+	s.start, s.throughput = micros(first.Sub(started))/1000, worked/last.Sub(first).Seconds()
 	return s, err
 }
 
@@ -106,27 +107,6 @@ func ended(gateway *enginetest.Gateway) int {
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-// await waits until so many jobs are answered.
-func await(ctx context.Context, gateway *enginetest.Gateway, child *process.Process, jobs int) error {
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		switch {
-		case ended(gateway) >= jobs:
-			return nil
-		case !child.Alive():
-			return fmt.Errorf("ended by itself at %+v", gateway.Counts())
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("not done in time, at %+v: %w", gateway.Counts(), ctx.Err())
-		}
-	}
-}
 
 // checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and when the
 // last answer arrived.
