@@ -105,19 +105,3 @@ func (r *rig) failsSyncs(pid int) (heal func() (failed int)) {
 		return failed()
 	}
 }
-
-// The guard is the look at the file after each commit: a worker whose file is not at its place is not ready, answers nothing
-// and goes on when the file is back and it is started again. Seen to fail without, in internal/audit/sqlite: decisions go to
-// a file that nobody opens again.
-func TestStoreTakenFromUnderAWorkerLosesNoDecision(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	path := strings.TrimPrefix(r.url, "sqlite://")
-	w := r.warm()
-	w.losesStore(func() { check.Must(r, os.Rename(path, path+".own")) })
-	w.kills()
-	check.Must(r, os.Rename(path+".own", path))
-	r.start()
-	r.submit(chunk)
-	invariants(r)
-}
