@@ -82,10 +82,12 @@ func flow(id, from, to, content string) string {
 	return fmt.Sprintf(`<sequenceFlow id="%s" sourceRef="%s" targetRef="%s">%s</sequenceFlow>`, id, from, to, content)
 }
 
+// Each is refused for its one fault, at X.
 func TestWhatDoesNotRunIsRefusedByName(t *testing.T) {
 	mapping := func(one string) string {
 		return extended("serviceTask", job+"<zeebe:ioMapping>"+one+"</zeebe:ioMapping>")
 	}
+	subscription := extended("message", `<zeebe:subscription correlationKey="k"/>`)
 	for _, c := range []struct{ elements, says string }{
 		{`<parallelGateway id="X"/>`, "parallelGateway is not supported"},
 		{`<endEvent id="X"><terminateEventDefinition/></endEvent>`, "terminateEventDefinition is not supported"},
@@ -139,34 +141,19 @@ func TestWhatDoesNotRunIsRefusedByName(t *testing.T) {
 			"must lead to intermediateCatchEvents to which nothing else leads, not to 'E'",
 		},
 		{part + `<intermediateThrowEvent id="X"/><intermediateThrowEvent id="X"/>`, "the id 'X' is not unique"},
-	} {
-		refused(t, c.elements, "", c.says)
-	}
-}
-
-func TestWrongDeclarationsAreRefused(t *testing.T) {
-	subscription := extended("message", `<zeebe:subscription correlationKey="k"/>`)
-	for _, c := range []struct{ declaration, says string }{
-		{`<error id="X" errorCode="=code"/>`, "an expression as errorCode of error is not supported"},
-		{`<message id="X" name="paid"/>`, "must have exactly one zeebe:subscription, not 0"},
+		{`</process><error id="X" errorCode="=code"/><process id="Q">`, "an expression as errorCode of error is not supported"},
+		{`</process><message id="X" name="paid"/><process id="Q">`, "must have exactly one zeebe:subscription, not 0"},
 		{
-			strings.Replace(subscription, ">", ` name="m">`, 1),
+			`</process>` + strings.Replace(subscription, ">", ` name="m">`, 1) + `<process id="Q">`,
 			"expected an expression, which starts with '=', but found 'k'",
 		},
 	} {
-		refused(t, "", c.declaration, c.says)
+		_, err := model.Read([]byte(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" ` +
+			`xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><process id="P" isExecutable="true">` +
+			`<startEvent id="S"/>` + c.elements + `<endEvent id="E"/></process></definitions>`))
+		check.Fails(t, err, "Element: X (line ", c.says)
+		check.Same(t, 1, strings.Count(fmt.Sprint(err), "Element: "), "faults: %v", err)
 	}
-}
-
-// refused wants a model with these elements in its process, and these declarations beside it, to have this fault at X and
-// no other.
-func refused(t *testing.T, elements, declarations, says string) {
-	t.Helper()
-	_, err := model.Read([]byte(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" ` +
-		`xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><process id="P" isExecutable="true">` +
-		`<startEvent id="S"/>` + elements + `<endEvent id="E"/></process>` + declarations + `</definitions>`))
-	check.Fails(t, err, "Element: X (line ", says)
-	check.Same(t, 1, strings.Count(fmt.Sprint(err), "Element: "), "faults: %v", err)
 }
 
 func TestAllFaultsAreNamedAtOnce(t *testing.T) {
