@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"github.com/prometheus/procfs"
 
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/process"
@@ -155,35 +155,20 @@ func checkCalls(calls []enginetest.Call, w contender, keys []int64, claims []cla
 const tickMicros = 1e6 / 100
 
 // familyTicks is the CPU time so far of a process and of its children, those that have ended included.
-func familyTicks(pid int) (total int64) {
-	sum := func(pid, fields int) {
-		if values := process.Stat(pid); len(values) > 11+fields {
-			for _, value := range values[11 : 11+fields] {
-				n, _ := strconv.ParseInt(value, 10, 64) // the kernel's own
-				total += n
-			}
-		}
-	}
-	sum(pid, 4)
-	for _, child := range process.Children(pid) {
-		sum(child, 2)
+func familyTicks(pid int) (total int) {
+	family, _ := procfs.NewProc(pid) // there is none but on Linux
+	stat, _ := family.Stat()
+	total = stat.CUTime + stat.CSTime
+	for _, p := range append(process.Children(pid), family) {
+		stat, _ := p.Stat()
+		total += int(stat.UTime + stat.STime)
 	}
 	return total
 }
 
 // peak is the most memory that a process ever held at a time, in MiB.
 func peak(pid int) float64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // there is none but on Linux
-	kb, _ := strconv.ParseFloat(strings.TrimSuffix(field(string(text), "VmHWM:"), " kB"), 64)
-	return kb / 1024
-}
-
-// field returns the value of the line of a text in /proc that starts with the name.
-func field(text, name string) string {
-	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(line, name); ok {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	p, _ := procfs.NewProc(pid) // there is none but on Linux
+	status, _ := p.NewStatus()
+	return float64(status.VmHWM) / (1 << 20)
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // pinning keeps this process and the worker on a core each, so that neither takes time from the other. The zero value
@@ -22,16 +24,12 @@ func pin() (pinning, string) {
 	if err != nil {
 		return pinning{}, "no pinning: there is no taskset (Linux, util-linux)"
 	}
-	status, _ := os.ReadFile("/proc/self/status")
-	p := pinning{taskset: taskset}
-	// The list of cores is one such as 0-3 or 2,5-7.
-	var between rune
-	if n, _ := fmt.Sscanf(field(string(status), "Cpus_allowed_list:"), "%d%c%d", &p.ours, &between, &p.other); n < 3 {
+	self, _ := procfs.Self() // Linux has it
+	status, _ := self.NewStatus()
+	if len(status.CpusAllowedList) < 2 {
 		return pinning{}, "no pinning: there is one core only"
 	}
-	if between == '-' {
-		p.other = p.ours + 1
-	}
+	p := pinning{taskset, int(status.CpusAllowedList[0]), int(status.CpusAllowedList[1])}
 	if err := p.move(strconv.Itoa(p.ours)); err != nil {
 		return pinning{}, "no pinning: " + err.Error()
 	}

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/prometheus/procfs"
 )
 
 // figures are the columns of the table. Of those that are compared it shows the ratio to the first worker, too.
@@ -53,8 +54,10 @@ func spread(format string, values []float64) string {
 
 // load returns the machine's load averages: other programs that run make the figures spread.
 func load() string {
-	var averages [3]string
-	text, _ := os.ReadFile("/proc/loadavg")
-	_, _ = fmt.Sscan(string(text), &averages[0], &averages[1], &averages[2])
-	return fmt.Sprint(averages)
+	system, _ := procfs.NewDefaultFS()
+	averages, err := system.LoadAvg()
+	if err != nil {
+		return "unknown"
+	}
+	return fmt.Sprint(averages.Load1, averages.Load5, averages.Load15)
 }

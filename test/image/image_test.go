@@ -6,7 +6,6 @@ package image
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"github.com/prometheus/procfs"
 
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/cluster"
@@ -113,9 +113,9 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	}
 
 	worker := find(t, run.Process.Pid)
-	check.Same(t, fmt.Sprint(user), status(t, worker, "Uid"), "user of the process")
-	check.Same(t, "0000000000000000", status(t, worker, "CapEff"), "capabilities of the process")
-	check.Must(t, syscall.Kill(worker, syscall.SIGTERM))
+	check.Same(t, user, worker.UIDs[0], "user of the process")
+	check.Same(t, 0, worker.CapEff, "capabilities of the process")
+	check.Must(t, syscall.Kill(worker.PID, syscall.SIGTERM))
 	if err := <-ended; err != nil {
 		t.Errorf("after SIGTERM: %v, want exit code 0\n%s", err, process.LogTail(log.Name()))
 	}
@@ -139,33 +139,17 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 }
 
 // find returns the process that runs /worker below another one.
-func find(t *testing.T, pid int) int {
+func find(t *testing.T, pid int) procfs.ProcStatus {
 	t.Helper()
-	for {
-		children := process.Children(pid)
-		if len(children) == 0 {
-			break
-		}
-		pid = children[0]
+	for children := process.Children(pid); len(children) > 0; children = process.Children(pid) {
+		pid = children[0].PID
 	}
-	if name := status(t, pid, "Name"); name != "worker" {
-		t.Fatalf("the process is %s, want worker", name)
-	}
-	return pid
-}
-
-// status returns the first value of a field of a process.
-func status(t *testing.T, pid int, field string) string {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	found, err := procfs.NewProc(pid)
 	check.Must(t, err)
-	for line := range strings.Lines(string(text)) {
-		if value, is := strings.CutPrefix(line, field+":"); is {
-			return strings.Fields(value)[0]
-		}
-	}
-	t.Fatalf("process %d has no %s", pid, field)
-	return ""
+	status, err := found.NewStatus()
+	check.Must(t, err)
+	check.Same(t, "worker", status.Name, "the process")
+	return status
 }
 
 // binaryIsReproducible fails the test unless the flags of the image give its binary here, too, byte by byte.
