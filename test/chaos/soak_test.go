@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,9 +38,23 @@ var soakFaults = []struct {
 		s.other = s.start(s.settings...)
 	}},
 	// Its jobs are answered or released before it ends.
-	{"worker stopped", func(s *soak) {
+	{"worker ended", func(s *soak) {
 		s.other.stops()
 		s.other = s.start(s.settings...)
+	}},
+	// Two replicas hold a job: the store lets the first decide, and both answer that. Seen to fail without: where each answers
+	// its own decision, jobs are answered with what the store does not hold.
+	{"worker stopped for longer than its locks", func(s *soak) {
+		s.broker.SetPace(4 * time.Millisecond) // a broker that syncs each command: many answers are on their way
+		timedOut := s.look().timedOut()
+		for s.ledger.timedOut() == timedOut { // where all were answered already: once more
+			s.untilAtWork(4 * chunk)
+			check.Must(s, s.other.Signal(syscall.SIGSTOP))
+			s.pass(6 * time.Second)
+			check.Must(s, s.other.Signal(syscall.SIGCONT))
+			s.look()
+		}
+		s.broker.SetPace(0)
 	}},
 	// The job loop takes any failure of a poll or an answer for one that passes. Seen to fail without: a loop that ends when the
 	// gateway is lost does not work again.
@@ -172,5 +187,6 @@ func TestSoak(t *testing.T) {
 	invariants(s.rig)
 	s.happened(n, "faults")
 	s.happened(s.ledger.timedOut(), "locks ran out")
+	s.happened(s.logged("answer_repeated"), "jobs that had been decided")
 	s.happened(len(s.claims), "jobs")
 }

@@ -26,7 +26,7 @@ var appendFacts = []fact{
 		rare := Record(1)
 		rare.Message = "a\u202eb\u200b \x01\x1f \\ ' \" ; -- DROP TABLE records; 😀 \ufffd \r\n\t"
 		rare.Variables, rare.Detail = strings.Repeat("ção ", 50_000), ""
-		bare := audit.Record{Kind: audit.KindRejected, At: Start.Add(2 * time.Minute), Key: audit.Key{JobKey: FirstJobKey + 2}}
+		bare := audit.Record{Kind: audit.KindRejected, At: Start.Add(2 * time.Minute), Key: audit.Key{JobKey: firstJobKey + 2}}
 		rough := Record(3)
 		rough.At = rough.At.Add(1234567 * time.Nanosecond).In(time.FixedZone("BRT", -3*60*60))
 		rough.NextRetryTime = rough.NextRetryTime.Add(time.Millisecond).Local()
@@ -155,7 +155,7 @@ var appendFacts = []fact{
 		want := (writers + 1) * each / 2
 		s.mustVerify(t, int64(want))
 		for i, r := range s.all(t) {
-			if r.JobKey != FirstJobKey+int64(i) {
+			if r.JobKey != firstJobKey+int64(i) {
 				t.Fatalf("record %d is that of job %d", i, r.JobKey)
 			}
 		}

@@ -31,8 +31,8 @@ func SavedSecret(tb testing.TB) (secret *audit.Secret, path string) {
 // Start is when the first of the made records was decided, long ago.
 var Start = time.Date(2015, 3, 1, 8, 0, 0, 0, time.UTC)
 
-// FirstJobKey is the job key of the first of the made records; a broker's keys look like that.
-const FirstJobKey = 2251799813685249
+// firstJobKey is the job key of the first of the made records; a broker's keys look like that.
+const firstJobKey = 2251799813685249
 
 // Record makes the nth decision of a busy hospital, a minute after the one before: to try a claim of its own again. It
 // is as large as a real one.
@@ -44,7 +44,7 @@ func Record(n int) audit.Record {
 		Variables: fmt.Sprintf(`{"shouldRetry":true,"retryCount":%d,"maxRetries":5,"backoffMinutes":10,"nextRetryTime":%q,"retryReason":"Transient error, retry %d of 5","errorClassification":"TRANSIENT","retryDecision":{"policy":"tiss","policyVersion":"1","ruleId":"transient","matchedCode":"TIMEOUT","delayBeforeJitter":"PT10M","backoffDuration":"PT10M","retriesLeft":4,"secondsSinceLastSubmission":61}}`, n%5+1, at.Add(10*time.Minute).Format(time.RFC3339), n%5+1),
 		Detail:    fmt.Sprintf(`{"processId":"SUB_06","elementId":"analyze-retry","submissionError":"TIMEOUT: the insurer's gateway did not answer within 30 s","steps":{"errorReceived":%q,"afterMicros":[0,41,43,43,43,44]},"executionTimeMs":0.044}`, at.Format(time.RFC3339Nano)),
 	}
-	r.Cluster, r.JobKey, r.ProcessInstanceKey = "production", FirstJobKey+int64(n), FirstJobKey+int64(n)-7
+	r.Cluster, r.JobKey, r.ProcessInstanceKey = "production", firstJobKey+int64(n), firstJobKey+int64(n)-7
 	copy(r.Inputs[:], fmt.Sprintf("inputs%010d", n))
 	return r
 }

@@ -19,8 +19,7 @@ type TB interface {
 }
 
 // Must ends the test unless all errors are nil.
-func Must(tb TB, errs ...error,
-) {
+func Must(tb TB, errs ...error) {
 	tb.Helper()
 	if err := errors.Join(errs...); err != nil {
 		tb.Fatal(err)

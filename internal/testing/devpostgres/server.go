@@ -122,7 +122,7 @@ func (s *Server) command(ctx context.Context, name string, args ...string) *exec
 	return cmd
 }
 
-// Restart starts the server on its data and address, after Stop or Kill, and returns once it answers a query.
+// Restart starts the server on its data and address, after Stop, and returns once it answers a query.
 func (s *Server) Restart(ctx context.Context) error {
 	_, port, err := net.SplitHostPort(s.address)
 	if err != nil {
@@ -151,9 +151,6 @@ func (s *Server) Restart(ctx context.Context) error {
 // Stop ends the server in order: transactions are rolled back, clients are sent away, a checkpoint is written.
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) } // SIGTERM would wait for all clients to leave
 
-// Kill ends the server at once, without a checkpoint: the next start recovers its data, as after a crash.
-func (s *Server) Kill() error { return s.end(syscall.SIGQUIT) }
-
 // end sends a signal that ends the server, and returns when it is gone. One that has ended is not an error.
 func (s *Server) end(how syscall.Signal) error {
 	if err := s.process.Signal(how); err != nil {
@@ -167,8 +164,8 @@ func (s *Server) end(how syscall.Signal) error {
 	return s.process.Kill()
 }
 
-// Close ends the server and removes its directory. It kills, because the checkpoint of an orderly end can take a minute.
-func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
+// Close ends the server and removes its directory. It kills (SIGQUIT), because the checkpoint of an orderly end can take a minute.
+func (s *Server) Close() error { return errors.Join(s.end(syscall.SIGQUIT), os.RemoveAll(s.dir)) }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
