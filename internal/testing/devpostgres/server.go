@@ -42,17 +42,11 @@ type Server struct {
 
 // Start creates a server in a temporary directory and returns once it answers. Every write is flushed to the disk (fsync
 // and synchronous_commit are on), as in production.
-func Start(ctx context.Context) (*Server, error) {
-	bin, err := Programs()
-	if err != nil {
+func Start(ctx context.Context) (s *Server, err error) {
+	s = &Server{password: rand.Text()}
+	if s.bin, err = Programs(); err != nil {
 		return nil, err
 	}
-	return startFrom(ctx, bin)
-}
-
-// startFrom starts a server from the programs in a directory.
-func startFrom(ctx context.Context, bin string) (s *Server, err error) {
-	s = &Server{bin: bin, password: rand.Text()}
 	if s.credential, err = unprivileged(); err != nil {
 		return nil, err
 	}
