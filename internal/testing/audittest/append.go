@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -103,12 +102,6 @@ var appendFacts = []fact{
 		}
 		s.mustVerify(t, int64(n))
 	}},
-	{"nothing to append is nothing", func(t *testing.T, s *subject) {
-		s.append(t)
-		if heads, _, err := s.Heads(t.Context()); err != nil || heads[0].Seq != 0 {
-			t.Errorf("heads %v, %v", heads, err)
-		}
-	}},
 	{"an entry that cannot be made fails alone", func(t *testing.T, s *subject) {
 		entries := Entries(Records(0, 3)...)
 		entries[1].Make = func(audit.State) audit.Record { panic("a fault") }
@@ -137,28 +130,6 @@ var appendFacts = []fact{
 		}
 		s.append(t, Records(0, 1000)...)
 		s.mustVerify(t, 1000)
-	}},
-	{"of many who append at once none loses a record or stores it twice", func(t *testing.T, s *subject) {
-		const writers, each = 8, 150
-		var all sync.WaitGroup
-		for w := range writers {
-			all.Go(func() {
-				for n := 0; n < each; n += 10 {
-					// Half of each batch is what the neighbour appends as well.
-					if _, err := s.Append(t.Context(), Entries(Records(w*each/2+n, w*each/2+n+10)...)); err != nil {
-						t.Errorf("append: %v", err)
-					}
-				}
-			})
-		}
-		all.Wait()
-		want := (writers + 1) * each / 2
-		s.mustVerify(t, int64(want))
-		for i, r := range s.all(t) {
-			if r.JobKey != firstJobKey+int64(i) {
-				t.Fatalf("record %d is that of job %d", i, r.JobKey)
-			}
-		}
 	}},
 	{"a probe writes and leaves no trace in the records", func(t *testing.T, s *subject) {
 		for range 3 {

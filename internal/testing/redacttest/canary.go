@@ -7,7 +7,6 @@ import (
 	_ "embed" // the pieces
 	"encoding/json"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -44,24 +43,11 @@ type Canary struct {
 	Secrets []Secret
 }
 
-// Canaries yields texts without end. The same seed yields the same texts.
-func Canaries(seed uint64) iter.Seq[Canary] {
-	return func(yield func(Canary) bool) {
-		m := maker{rand.New(rand.NewPCG(seed, 1))}
-		for more := true; more; {
-			more = yield(m.canary())
-		}
-	}
-}
-
-// Take returns the first n canaries of a seed.
+// Take returns n texts, the same ones for the same seed.
 func Take(seed uint64, n int) []Canary {
-	canaries := make([]Canary, 0, n)
-	for c := range Canaries(seed) {
-		if len(canaries) == n {
-			break
-		}
-		canaries = append(canaries, c)
+	m, canaries := maker{rand.New(rand.NewPCG(seed, 1))}, make([]Canary, n)
+	for i := range canaries {
+		canaries[i] = m.canary()
 	}
 	return canaries
 }
