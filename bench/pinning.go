@@ -15,7 +15,7 @@ import (
 // pins nothing.
 type pinning struct {
 	taskset     string
-	ours, other int
+	ours, other uint64
 }
 
 // pin moves this process to one core and finds another one for the workers. Where that cannot be had, it says why.
@@ -29,8 +29,8 @@ func pin() (pinning, string) {
 	if len(status.CpusAllowedList) < 2 {
 		return pinning{}, "no pinning: there is one core only"
 	}
-	p := pinning{taskset, int(status.CpusAllowedList[0]), int(status.CpusAllowedList[1])}
-	if err := p.move(strconv.Itoa(p.ours)); err != nil {
+	p := pinning{taskset, status.CpusAllowedList[0], status.CpusAllowedList[1]}
+	if err := p.move(p.ours); err != nil {
 		return pinning{}, "no pinning: " + err.Error()
 	}
 	runtime.GOMAXPROCS(1)
@@ -38,10 +38,10 @@ func pin() (pinning, string) {
 }
 
 // move moves all threads of this process.
-func (p pinning) move(cores string) error {
-	out, err := exec.Command(p.taskset, "-a", "-c", "-p", cores, strconv.Itoa(os.Getpid())).CombinedOutput()
+func (p pinning) move(core uint64) error {
+	out, err := exec.Command(p.taskset, "-a", "-c", "-p", fmt.Sprint(core), strconv.Itoa(os.Getpid())).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("taskset to %s: %w: %s", cores, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("taskset to %d: %w: %s", core, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }
@@ -51,5 +51,5 @@ func (p pinning) prefix() []string {
 	if p.taskset == "" {
 		return nil
 	}
-	return []string{p.taskset, "-c", strconv.Itoa(p.other)}
+	return []string{p.taskset, "-c", strconv.FormatUint(p.other, 10)}
 }
