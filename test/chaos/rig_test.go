@@ -229,12 +229,12 @@ func (r *rig) alive() []*worker {
 	return slices.DeleteFunc(slices.Clone(r.workers), func(w *worker) bool { return !w.Alive() })
 }
 
-// losesReplies has a proxy swallow what comes back until it has swallowed some, and resets the connections.
+// losesReplies has a proxy hold back what comes back until there is some, and resets the connections.
 func (r *rig) losesReplies(p *proxy.Proxy) {
 	r.Helper()
-	before := p.Did().Swallowed
-	p.Set(proxy.Faults{Swallow: true})
-	check.Await(r, "replies are swallowed", func() bool { return p.Did().Swallowed > before })
-	p.Set(proxy.Faults{})
+	before := p.Did().Held[proxy.ToClient]
+	p.Set(proxy.Faults{Hole: [2]bool{proxy.ToClient: true}})
+	check.Await(r, "replies are held back", func() bool { return p.Did().Held[proxy.ToClient] > before })
 	p.ResetAll()
+	p.Set(proxy.Faults{})
 }

@@ -22,19 +22,17 @@ const (
 type Faults struct {
 	// Refuse resets each new connection.
 	Refuse bool
-	// Hole holds back what is sent in a direction; the connection looks open. What waited arrives when it ends. Both
-	// directions: a half-open connection.
+	// Hole holds back what is sent in a direction; the connection looks open. What waited arrives when it ends, and is lost
+	// where the connection is reset before. Both directions: a half-open connection.
 	Hole [2]bool
-	// Swallow throws away the replies to requests that the server has carried out. Such a connection is to be reset.
-	Swallow bool
 	// CutAfter resets a connection after so many bytes in a direction since its beginning; 0 is never.
 	CutAfter [2]int
 }
 
 // Counts is what a proxy did: a test proves with it that its faults happened.
 type Counts struct {
-	Refused, Swallowed int // connections, bytes of replies
-	Cut                [2]int
+	Refused   int    // connections
+	Held, Cut [2]int // how often something was sent into a hole, and connections that were cut
 }
 
 // Proxy is one before one address.
@@ -200,6 +198,9 @@ func (p *Proxy) forward(l *link, d Direction) {
 func (p *Proxy) pass(l *link, d Direction, data []byte) (passed []byte, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.faults.Hole[d] {
+		p.counts.Held[d]++
+	}
 	for p.faults.Hole[d] && !l.dead {
 		p.changed.Wait()
 	}
@@ -207,9 +208,6 @@ func (p *Proxy) pass(l *link, d Direction, data []byte) (passed []byte, ok bool)
 	switch {
 	case l.dead:
 		return nil, false
-	case p.faults.Swallow && d == ToClient:
-		p.counts.Swallowed += len(data)
-		return nil, true
 	case p.faults.CutAfter[d] > 0 && len(data) >= most:
 		p.counts.Cut[d]++
 		return data[:max(0, most)], false
