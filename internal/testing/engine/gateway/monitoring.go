@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Monitoring returns the handler of the management port: the clock as a broker has it.
-func (g *Gateway) Monitoring() http.Handler {
+// monitoring returns the handler of the management port: the clock as a broker has it.
+func (g *Gateway) monitoring() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /actuator/clock", g.clock)
 	mux.HandleFunc("POST /actuator/clock/add", g.clock)

@@ -120,7 +120,12 @@ func Start(record func(engine.Record)) (*Server, error) {
 // Restart starts a server that was closed, as a kill does it, again on the same addresses. Its engine, as it was when the
 // connections were cut, goes on.
 func (s *Server) Restart() error {
-	s.Gateway = before(s.engine, s.offset, s.options)
+	killed := s.Gateway
+	killed.mu.Lock()
+	e := killed.engine
+	killed.engine = engine.New() // for a call that is still under way
+	killed.mu.Unlock()
+	s.Gateway = before(e, killed.offset, killed.options)
 	return s.listen()
 }
 
@@ -131,7 +136,7 @@ func (s *Server) listen() error {
 	}{
 		{&s.At.GRPC, s.Serve},
 		{&s.At.REST, s.ServeREST},
-		{&s.At.Monitoring, func(l net.Listener) { s.serveHTTP(l, s.Monitoring()) }},
+		{&s.At.Monitoring, func(l net.Listener) { s.serveHTTP(l, s.monitoring()) }},
 	} {
 		listener, err := listen(l.address)
 		if err != nil {
