@@ -66,8 +66,15 @@ func (r Record) Due() time.Time {
 	return time.UnixMilli(int64(millis))
 }
 
-// Records returns all records so far, oldest first. The caller must not change the slice.
-func (c *Cluster) Records() ([]Record, error) { return c.records.upTo() }
+// Records returns all records so far, oldest first; of a command of an engine that [Start] started all or none. The caller
+// must not change the slice.
+func (c *Cluster) Records() (all []Record, err error) {
+	if c.server == nil {
+		return c.records.upTo()
+	}
+	c.server.Locked(func(*engine.Engine) { all, err = c.records.upTo() })
+	return all, err
+}
 
 // AwaitRecord returns the first record, old or new, that match accepts; it waits for it until ctx ends.
 func (c *Cluster) AwaitRecord(ctx context.Context, match func(Record) bool) (Record, error) {
