@@ -99,7 +99,7 @@ func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
 	t.Setenv("RETRY_LOG_LEVEL", "loud")
 	_, err := app.LoadConfig()
 	found, are := errors.AsType[text.Faults](err)
-	if !are || len(found) != 2 || found[0].Subject != "RETRY_LOG_LEVEL" || !strings.HasPrefix(found[1].OneLine(), file+`:2: "soon" `) {
+	if !are || len(found) != 2 || found[0].Subject.String() != "RETRY_LOG_LEVEL" || !strings.HasPrefix(found[1].OneLine(), file+`:2: "soon" `) {
 		t.Errorf("got %v, want the level, and the base with file and line", err)
 	}
 }

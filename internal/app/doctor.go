@@ -44,29 +44,30 @@ func Examine(ctx context.Context, cfg config.Config, now func() time.Time, found
 	}
 }
 
-func ok(check, format string, args ...any) text.Finding {
-	return text.Finding{Severity: text.OK, Check: check, What: fmt.Sprintf(format, args...)}
+func ok(check string, what text.Message) text.Finding {
+	return text.Finding{Severity: text.OK, Check: check, What: what}
 }
 
 // failed is an error of a part, on one line.
-func failed(check string, err error, advice string) text.Finding {
-	what := strings.Join(strings.Fields(err.Error()), " ")
+func failed(check string, err error, advice text.Message) text.Finding {
+	what := text.Messagef("%s", strings.Join(strings.Fields(err.Error()), " "))
 	return text.Finding{Severity: text.Error, Check: check, What: what, Advice: advice}
 }
 
-func warning(check, what, advice string) text.Finding {
+func warning(check string, what, advice text.Message) text.Finding {
 	return text.Finding{Severity: text.Warning, Check: check, What: what, Advice: advice}
 }
 
 func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.Findings) {
 	set, err := OpenPolicies(cfg.Policies)
 	if err != nil {
-		return text.Findings{failed("policies", err, "")}
+		return text.Findings{failed("policies", err, text.Message{})}
 	}
 	for _, f := range set.LintAll(0) {
-		all = append(all, warning("policies", f.OneLine(), f.Advice))
+		f.Check, f.Severity, f.File, f.Line = "policies", text.Warning, "", 0 // on one line, by its subject
+		all = append(all, f)
 	}
-	return append(all, ok("policies", "%s", cfg.JobTypes))
+	return append(all, ok("policies", text.Messagef("%s", cfg.JobTypes.String())))
 }
 
 // checkModels names the jobs that no worker of ours takes. Whether somebody does, a broker does not say.
@@ -74,8 +75,7 @@ func checkModels(_ context.Context, cfg config.Config, _ time.Time) text.Finding
 	theirs := slices.DeleteFunc(bpmn.JobTypes(), func(jobType string) bool {
 		return jobType == contract.OutcomeJobType || cfg.JobTypes.ByType()[jobType] != ""
 	})
-	const said = "the bundled ones wait for workers of yours: %s"
-	return text.Findings{ok("models", said, strings.Join(theirs, ", "))}
+	return text.Findings{ok("models", text.Messagef("the bundled ones wait for workers of yours: %s", strings.Join(theirs, ", ")))}
 }
 
 // checkGateway looks at what is behind the gateway's address. It polls as the worker does, but for a job type
@@ -83,7 +83,7 @@ func checkModels(_ context.Context, cfg config.Config, _ time.Time) text.Finding
 func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
 	client, err := dial(cfg)
 	if err != nil {
-		return text.Findings{failed("gateway", err, "")}
+		return text.Findings{failed("gateway", err, text.Message{})}
 	}
 	defer func() { _ = client.Close() }()
 	address, strategy := cfg.Address(), cfg.AuthStrategy()
@@ -93,18 +93,22 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 	switch code := transport.Code(err); {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
 		return text.Findings{failed("authentication", fmt.Errorf("%s: %w", strategy, err),
-			"worker config shows the credentials; the cluster must know them: docs/configuration.md")}
+			text.Messagef("worker config shows the credentials; the cluster must know them: "+
+				"docs/configuration.md"))}
 	case err != nil:
-		return text.Findings{failed("gateway", err, fmt.Sprintf("ZEEBE_ADDRESS is read as %s, %s: check "+
-			"host, port and TLS, and that the broker runs", address, address.Transport()))}
+		return text.Findings{failed("gateway", err, text.Messagef("ZEEBE_ADDRESS is read as %s, %s: check "+
+			"host, port and TLS, and that the broker runs", address.String(), address.Transport()))}
 	}
-	partitions := ok("partitions", "%d of %d have a healthy leader", topology.Led, topology.Partitions)
+	partitions := ok("partitions",
+		text.Messagef("%d of %d have a healthy leader", topology.Led, topology.Partitions))
 	if !topology.Healthy() {
-		partitions.Severity, partitions.Advice = text.Error, "jobs wait: docs/runbooks.md#what-to-look-at"
+		partitions.Severity, partitions.Advice = text.Error, text.Messagef(
+			"jobs wait: docs/runbooks.md#what-to-look-at")
 	}
 	all := text.Findings{
-		ok("gateway", "%s, version %s, %s", address, topology.Version, address.Transport()),
-		ok("authentication", "%s: the gateway takes it", strategy),
+		ok("gateway", text.Messagef("%s, version %s, %s",
+			address.String(), topology.Version, address.Transport())),
+		ok("authentication", text.Messagef("%s: the gateway takes it", strategy)),
 		partitions,
 	}
 	poll := transport.Poll{
@@ -117,9 +121,10 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 	}
 	if err := client.Activate(ctx, poll, func([]job.Job) {}); err != nil {
 		return append(all, failed("tenant", fmt.Errorf("a poll for %s fails: %w", cfg.Tenant, err),
-			"correct RETRY_TENANT, or assign it to the worker's credentials: docs/operations.md#permissions"))
+			text.Messagef("correct RETRY_TENANT, or assign it to the worker's credentials: "+
+				"docs/operations.md#permissions")))
 	}
-	return append(all, ok("tenant", "%s", cfg.Tenant))
+	return append(all, ok("tenant", text.Messagef("%s", cfg.Tenant)))
 }
 
 // checkStore looks at the store, the key and the chains' ends; worker audit verify reads every record.
@@ -128,22 +133,24 @@ func checkStore(ctx context.Context, cfg config.Config, now time.Time) (all text
 	secret, err := secretOf(cfg, path != "" && empty(path))
 	switch {
 	case err != nil:
-		all = append(all, failed("key", err, ""))
+		all = append(all, failed("key", err, text.Message{}))
 	case secret == nil:
-		return append(all, warning("store", cfg.DatabaseURL.String()+" is not there yet, nor is its key",
-			"the first start of a worker makes both"))
+		return append(all, warning("store",
+			text.Messagef("%s is not there yet, nor is its key", cfg.DatabaseURL.String()),
+			text.Messagef("the first start of a worker makes both")))
 	default:
-		all = append(all, ok("key", "%s, in %s", secret.Public().ID(), cfg.AuditKey()))
+		all = append(all, ok("key", text.Messagef("%s, in %s", secret.Public().ID(), cfg.AuditKey())))
 	}
+	advice := text.Messagef("decisions wait: docs/runbooks.md#retrystoredown")
 	store, err := OpenHistory(ctx, cfg)
 	if err != nil {
-		return append(all, failed("store", err, "docs/runbooks.md#retrystoredown"))
+		return append(all, failed("store", err, advice))
 	}
 	defer func() { _ = store.Close() }()
-	all = append(all, ok("store", "%s", cfg.DatabaseURL))
+	all = append(all, ok("store", text.Messagef("%s", cfg.DatabaseURL.String())))
 	heads, _, err := store.Heads(ctx)
 	if err != nil {
-		return append(all, failed("trail", err, "docs/runbooks.md#retrystoredown"))
+		return append(all, failed("trail", err, advice))
 	}
 	var last time.Time
 	var records int64
@@ -154,12 +161,13 @@ func checkStore(ctx context.Context, cfg config.Config, now time.Time) (all text
 		}
 	}
 	if records == 0 {
-		return append(all, ok("trail", "no record yet"))
+		return append(all, ok("trail", text.Messagef("no record yet")))
 	}
-	trail := ok("trail", "%s in %s, the last of %s; worker audit verify reads every one",
-		text.Count(records, "record"), text.Count(len(heads), "chain"), text.Time(last))
+	trail := ok("trail", text.Messagef("%s in %s, the last of %s; worker audit verify reads every one",
+		text.Messagef("%d records", records), text.Messagef("%d chains", len(heads)), last))
 	if last.Sub(now) > cfg.MaxClockSkew {
-		trail.Severity, trail.Advice = text.Error, "set the clock right, or find who wrote with a wrong one"
+		trail.Severity, trail.Advice = text.Error, text.Messagef(
+			"set the clock right, or find who wrote with a wrong one")
 	}
 	return append(all, trail)
 }
@@ -167,21 +175,22 @@ func checkStore(ctx context.Context, cfg config.Config, now time.Time) (all text
 // checkQueue connects to the queue's hosts.
 func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
 	if cfg.EventsURL == "" {
-		return text.Findings{ok("queue", "none is set: events stay in the store")}
+		return text.Findings{ok("queue", text.Messagef("none is set: events stay in the store"))}
 	}
 	hosts, err := queue.Hosts(string(cfg.EventsURL))
 	if err != nil {
-		return text.Findings{failed("queue", fmt.Errorf("RETRY_EVENTS_URL: %w", err), "")}
+		return text.Findings{failed("queue", fmt.Errorf("RETRY_EVENTS_URL: %w", err), text.Message{})}
 	}
 	dialer := net.Dialer{Timeout: answerTimeout}
 	for _, host := range hosts {
 		var conn net.Conn
 		if conn, err = dialer.DialContext(ctx, "tcp", host); err == nil {
 			_ = conn.Close()
-			return text.Findings{ok("queue", "%s can be reached", cfg.EventsURL)}
+			return text.Findings{ok("queue", text.Messagef("%s can be reached", cfg.EventsURL.String()))}
 		}
 	}
-	return text.Findings{failed("queue", err, "events wait: docs/runbooks.md#retryoutboxgrowing")}
+	advice := text.Messagef("events wait: docs/runbooks.md#retryoutboxgrowing")
+	return text.Findings{failed("queue", err, advice)}
 }
 
 func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
@@ -204,11 +213,12 @@ func askWorker(ctx context.Context, cfg config.Config) (f text.Finding, runs boo
 	defer cancel()
 	err := ops.Ask(ctx, httpOptions(cfg))
 	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
-		return failed("worker", err, "none runs with these settings on this host: worker run"), false
+		return failed("worker", err, text.Messagef("none runs with these settings on this host: "+
+			"worker run")), false
 	}
 	if err != nil {
-		const advice = "once that is mended a worker goes on by itself: do not restart it"
-		return failed("worker", err, advice), true
+		return failed("worker", err, text.Messagef(
+			"once that is mended a worker goes on by itself: do not restart it")), true
 	}
-	return ok("worker", "ready"), true
+	return ok("worker", text.Messagef("ready")), true
 }

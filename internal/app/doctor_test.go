@@ -23,7 +23,7 @@ import (
 func examine(t *testing.T, cfg config.Config) (all []string) {
 	t.Helper()
 	app.Examine(t.Context(), cfg, time.Now, func(f text.Finding) {
-		all = append(all, string(f.Severity)+" "+f.Check+": "+f.What+" -> "+f.Advice)
+		all = append(all, string(f.Severity)+" "+f.Check+": "+f.What.String()+" -> "+f.Advice.String())
 	})
 	return all
 }

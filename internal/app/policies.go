@@ -26,7 +26,8 @@ func LoadConfig() (config.Config, error) {
 			return
 		}
 		for fault := range strings.SplitSeq(err.Error(), "\n") {
-			found = append(found, text.Finding{Severity: text.Error, Check: "settings", What: fault})
+			what := text.Messagef("%s", fault)
+			found = append(found, text.Finding{Severity: text.Error, Check: "settings", What: what})
 		}
 	}
 	if err != nil {

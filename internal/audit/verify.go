@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"time"
+
+	words "hospital.example/analyze-retry/internal/text"
 )
 
 // BrokenError says where the trail does not hold. What is zero is absent from its JSON form.
@@ -21,26 +24,33 @@ type BrokenError struct {
 	ClaimID string    `json:"claimId,omitempty"`
 	At      time.Time `json:"at,omitzero"`
 	// Why says what is wrong in words, and what to do.
-	Why string `json:"why"`
+	Why words.Message `json:"why"`
 }
 
 // Error names the place and what is wrong with it.
-func (e *BrokenError) Error() string {
-	place := "audit store"
+func (e *BrokenError) Error() string { return e.Message().String() }
+
+// Message is what [BrokenError.Error] says, for people.
+func (e *BrokenError) Message() words.Message {
+	place := words.Messagef("audit store")
 	if e.Chain != 0 {
-		place = fmt.Sprintf("audit chain %d", e.Chain)
+		place = words.Messagef("audit chain %d", e.Chain)
 	}
 	if e.Seq != 0 {
-		place += fmt.Sprintf(", record %d", e.Seq)
+		place = words.Messagef("%s, record %s", place, strconv.FormatInt(e.Seq, 10))
 	}
 	switch {
 	case e.ID != 0:
-		place += fmt.Sprintf(" (id %d, %s of claim %q, decided %s)", e.ID, e.Kind, e.ClaimID, e.At.Format(time.RFC3339))
+		place = words.Messagef("%s (id %s, %s of claim %q, decided %s)",
+			place, strconv.FormatInt(e.ID, 10), e.Kind, e.ClaimID, e.At)
 	case e.ClaimID != "":
-		place += fmt.Sprintf(", row of claim %q", e.ClaimID)
+		place = words.Messagef("%s, row of claim %q", place, e.ClaimID)
 	}
-	return place + ": " + e.Why
+	return words.Messagef("%s: %s", place, e.Why)
 }
+
+// Whyf is [words.Messagef] for the stores, which know only this package.
+func Whyf(format string, args ...any) words.Message { return words.Messagef(format, args...) }
 
 // Verified is what a check has found to be in order.
 type Verified struct {
@@ -119,19 +129,19 @@ func (c *check) Ends(heads, cuts []Head) error {
 	for _, h := range heads {
 		switch {
 		case len(h.Signature) == 0:
-			return &BrokenError{Chain: h.Chain, Why: "its signed head is gone, and with it what shows how many records there were"}
+			return &BrokenError{Chain: h.Chain, Why: words.Messagef("its signed head is gone, and with it what shows how many records there were")}
 		case !c.public.CheckHead(h):
-			return &BrokenError{Chain: h.Chain, Why: "its head was not signed with this key: the chain was made anew, or the key is another one"}
+			return &BrokenError{Chain: h.Chain, Why: words.Messagef("its head was not signed with this key: the chain was made anew, or the key is another one")}
 		}
 		c.chains[h.Chain] = &chainCheck{Chain: NewChain(h.Chain), records: h.Seq, heads: map[int64][]Head{h.Seq: {h}}}
 	}
 	for _, cut := range cuts {
 		of := c.chains[cut.Chain]
 		if of == nil || !c.public.CheckCut(cut) {
-			return &BrokenError{Chain: cut.Chain, Seq: cut.Seq, Why: "the cut that stands for the records up to here was not signed with this key"}
+			return &BrokenError{Chain: cut.Chain, Seq: cut.Seq, Why: words.Messagef("the cut that stands for the records up to here was not signed with this key")}
 		}
 		if of.records < cut.Seq {
-			return &BrokenError{Chain: cut.Chain, Seq: of.records, Why: "its signed head is behind the cut: an earlier one was put back"}
+			return &BrokenError{Chain: cut.Chain, Seq: of.records, Why: words.Messagef("its signed head is behind the cut: an earlier one was put back")}
 		}
 		c.Removed += cut.Seq
 		of.Chain = ChainAt(cut)
@@ -143,7 +153,7 @@ func (c *check) Ends(heads, cuts []Head) error {
 			return fmt.Errorf("known heads: the one of chain %d, record %d, from %s was not signed with this key: it is another store's, or was changed; the trail itself is not found broken",
 				k.Chain, k.Seq, at)
 		case of == nil:
-			return &BrokenError{Chain: k.Chain, Why: fmt.Sprintf("the chain is gone; it had %d records at %s", k.Seq, at)}
+			return &BrokenError{Chain: k.Chain, Why: words.Messagef("the chain is gone; it had %d records at %s", k.Seq, k.At)}
 		}
 		of.heads[k.Seq] = append(of.heads[k.Seq], k)
 	}
@@ -159,17 +169,17 @@ func (c *check) Ends(heads, cuts []Head) error {
 func (c *check) Record(r *Record) error {
 	of := c.chains[r.Chain]
 	if of == nil {
-		return broken(r, "added: there is no such chain")
+		return broken(r, words.Messagef("added: there is no such chain"))
 	}
 	switch want := of.Seq + 1; {
 	case r.Seq > of.records && want > of.records:
-		return broken(r, fmt.Sprintf("added: the signed head has %d records", of.records))
+		return broken(r, words.Messagef("added: the signed head has %d records", of.records))
 	case r.Seq < want:
-		return broken(r, "added: the chain begins behind it")
+		return broken(r, words.Messagef("added: the chain begins behind it"))
 	case r.Seq != want:
-		return &BrokenError{Chain: r.Chain, Seq: want, Why: "removed"}
+		return &BrokenError{Chain: r.Chain, Seq: want, Why: words.Messagef("removed")}
 	case !of.Follows(r):
-		return broken(r, "changed, or moved here from another place")
+		return broken(r, words.Messagef("changed, or moved here from another place"))
 	}
 	c.Records++
 	if err := c.compare(of); err != nil {
@@ -182,14 +192,14 @@ func (c *check) Record(r *Record) error {
 func (c *check) compare(of *chainCheck) error {
 	for _, h := range of.heads[of.Seq] {
 		if h.Hash != of.Last {
-			return &BrokenError{Chain: h.Chain, Seq: h.Seq, Why: fmt.Sprintf("its hash is not that of the head signed for %s", h.At.Format(time.RFC3339))}
+			return &BrokenError{Chain: h.Chain, Seq: h.Seq, Why: words.Messagef("its hash is not that of the head signed for %s", h.At)}
 		}
 		c.Agreed++
 	}
 	return nil
 }
 
-func broken(r *Record, why string) error {
+func broken(r *Record, why words.Message) error {
 	return &BrokenError{Chain: r.Chain, Seq: r.Seq, ID: r.ID, Kind: r.Kind, ClaimID: r.ClaimID, At: r.At, Why: why}
 }
 
@@ -205,7 +215,8 @@ func (c *check) fold(r *Record) error {
 		}
 	}
 	if r.Prev != of.Tip {
-		return broken(r, fmt.Sprintf("it names %d as the record before it about its claim, and that is %d", r.Prev, of.Tip))
+		return broken(r, words.Messagef("it names %s as the record before it about its claim, and that is %s",
+			strconv.FormatInt(r.Prev, 10), strconv.FormatInt(of.Tip, 10)))
 	}
 	of.State = of.Add(r)
 	switch {
@@ -228,11 +239,11 @@ func (c *check) Row(claimID string, state *State, err error) error {
 	of := c.claims[claimID]
 	switch {
 	case err != nil:
-		return &BrokenError{ClaimID: claimID, Why: err.Error()}
+		return &BrokenError{ClaimID: claimID, Why: words.Messagef("%s", err.Error())}
 	case of == nil:
-		return &BrokenError{ClaimID: claimID, Why: "added: by its records the claim is not open"}
+		return &BrokenError{ClaimID: claimID, Why: words.Messagef("added: by its records the claim is not open")}
 	case of.partial && state.Tip != of.Tip, !of.partial && !reflect.DeepEqual(of.State, *state):
-		return &BrokenError{ClaimID: claimID, Why: "it is not what the claim's records add up to: it was changed, or an earlier one was put back; restore a backup"}
+		return &BrokenError{ClaimID: claimID, Why: words.Messagef("it is not what the claim's records add up to: it was changed, or an earlier one was put back; restore a backup")}
 	}
 	of.seen = true
 	c.Claims++
@@ -249,7 +260,7 @@ func (c *check) end() error {
 		of := c.chains[h.Chain]
 		for seq, all := range of.heads {
 			if seq > of.Seq {
-				why := fmt.Sprintf("removed: a head signed for %s has %d records", all[0].At.Format(time.RFC3339), seq)
+				why := words.Messagef("removed: a head signed for %s has %d records", all[0].At, seq)
 				return &BrokenError{Chain: of.Number, Seq: of.Seq + 1, Why: why}
 			}
 		}
@@ -261,7 +272,7 @@ func (c *check) end() error {
 func (c *check) noneMissing() error {
 	for claim, of := range c.claims {
 		if !of.seen && !of.IsZero() {
-			return &BrokenError{ClaimID: claim, Why: "removed: by its records the claim is open; restore a backup"}
+			return &BrokenError{ClaimID: claim, Why: words.Messagef("removed: by its records the claim is open; restore a backup")}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,7 @@ who asks what is kept (LGPD, article 18), or for an auditor.`,
 }
 
 func (p *program) auditBackup() *cobra.Command {
-	return p.inLanguage(&cobra.Command{
+	return p.answers(&cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy a SQLite store into a new file, and check the copy",
 		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
@@ -47,25 +46,25 @@ trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
 up by its own means.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call, printer *text.Printer) (any, string, error) {
+	}, settings, func(c *call) (any, string, error) {
 		if err := app.Backup(c.Context(), c.cfg, c.args[0]); err != nil {
 			return nil, "", err
 		}
 		public, err := audit.LoadPublic(c.cfg.AuditKey())
 		if err != nil {
-			return nil, "", fmt.Errorf("the copy is there, but cannot be checked: %w", err)
+			return nil, "", said{text.Messagef("the copy is there, but cannot be checked: %s", err)}
 		}
 		c.cfg.DatabaseURL = config.URL("sqlite://" + c.args[0])
 		if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
 			return nil, "", err
 		}
-		value, words, err := check(c, printer, public, nil)
+		value, words, err := check(c, public, nil)
 		return value, words, errors.Join(err, c.store.Close())
 	})
 }
 
 func (p *program) auditRestore() *cobra.Command {
-	return p.inLanguage(&cobra.Command{
+	return p.answers(&cobra.Command{
 		Use:   "restore BACKUP",
 		Short: "Put a checked backup in the place of a SQLite store",
 		Long: `Copies a backup, checks the copy's audit trail with the key, and puts it in the
@@ -77,14 +76,14 @@ What was decided since the backup is missing: worker audit verify --heads names
 it. PostgreSQL is restored by its own means.`,
 		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call, printer *text.Printer) (any, string, error) {
+	}, settings, func(c *call) (any, string, error) {
 		done, key, err := app.Restore(c.Context(), c.cfg, c.args[0])
 		if err != nil {
 			return nil, "", err
 		}
 		is := checked{Store: c.cfg.DatabaseURL.String(), Key: key, OK: true, Verified: done.Verified}
 		r := restored{c.args[0], done.Aside, is}
-		words, err := r.text(printer)
+		words, err := r.text(c.printer)
 		return r, words, err
 	})
 }
@@ -115,11 +114,12 @@ are made by the worker that opens it.`,
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker audit migrate`,
 	}, settings, func(c *call) error {
 		if c.cfg.SQLitePath() != "" {
-			return usageError{fmt.Errorf("the worker that opens %s makes its tables", c.cfg.DatabaseURL)}
+			return usageError{said{text.Messagef("the worker that opens %s makes its "+
+				"tables", c.cfg.DatabaseURL)}}
 		}
 		if err := app.Migrate(c.Context(), c.cfg); err != nil {
 			return err
 		}
-		return c.say(fmt.Sprintf("The tables at %s are there.\n", c.cfg.DatabaseURL))
+		return c.say(c.printer.Sprintf("The tables at %s are there.", c.cfg.DatabaseURL) + "\n")
 	})
 }

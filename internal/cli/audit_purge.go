@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -32,16 +31,17 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 	before := timeFlag(flags, "before", "first `DAY` that stays, as 2021-11-01")
 	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
-	return p.inLanguage(command, settings, func(c *call, printer *text.Printer) (any, string, error) {
+	return p.answers(command, settings, func(c *call) (any, string, error) {
 		if limit := audit.Cutoff(p.now(), 12*c.cfg.AuditRetentionYears); before.After(limit) {
-			return nil, "", fmt.Errorf("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s on: "+
-				"give an earlier day for --before", c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
+			return nil, "", said{text.Messagef("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from "+
+				"%s on: "+
+				"give an earlier day for --before", c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))}
 		}
 		done := purged{Before: *before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
 		if err := done.purge(c.Context(), c.cfg); err != nil {
 			return nil, "", err
 		}
-		return done, done.text(printer), nil
+		return done, done.text(c.printer), nil
 	})
 }
 

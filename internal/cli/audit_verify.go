@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -33,7 +31,7 @@ the worker's log, what this command printed, or events retry.audit_head.v1.`,
 	}
 	keyFile := command.Flags().String("key", "", "public or private key file (default the worker's own)")
 	headsFile := command.Flags().String("heads", "", "file of kept heads; lines without are skipped")
-	return p.inLanguage(command, aStore, func(c *call, printer *text.Printer) (any, string, error) {
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
 		public, err := audit.LoadPublic(cmp.Or(*keyFile, c.cfg.AuditKey()))
 		if err != nil {
 			return nil, "", err
@@ -41,10 +39,10 @@ the worker's log, what this command printed, or events retry.audit_head.v1.`,
 		var known []audit.Head
 		if *headsFile != "" {
 			if known, err = knownHeads(*headsFile, public); err != nil {
-				return nil, "", fmt.Errorf("known heads: %w", err)
+				return nil, "", err
 			}
 		}
-		return check(c, printer, public, known)
+		return check(c, public, known)
 	})
 }
 
@@ -63,17 +61,15 @@ type checked struct {
 }
 
 // check checks the store, and answers with what it found.
-func check(c *call, printer *text.Printer, public audit.Public, known []audit.Head) (any, string, error) {
+func check(c *call, public audit.Public, known []audit.Head) (any, string, error) {
 	found := checked{Store: c.cfg.DatabaseURL.String(), Key: public.ID(), KnownHeads: len(known)}
 	var err error
-	store := watched{c.store, c, func(*audit.Record) {}}
-	found.Verified, err = audit.Verify(c.Context(), store, public, known)
-	c.progress(0, "")
+	found.Verified, err = audit.Verify(c.Context(), c.store, public, known)
 	broken, is := errors.AsType[*audit.BrokenError](err)
 	switch {
 	case is:
 		found.Broken = broken
-		err = said{text.Messagef("the audit trail at %s is broken: %s", found.Store, broken.Error())}
+		err = said{text.Messagef("the audit trail at %s is broken: %s", found.Store, broken.Message())}
 	case err != nil:
 		return nil, "", err
 	case found.Records == 0 && found.Removed == 0:
@@ -85,37 +81,8 @@ func check(c *call, printer *text.Printer, public audit.Public, known []audit.He
 		return found, "", err
 	}
 	found.OK = true
-	words, err := found.text(printer)
+	words, err := found.text(c.printer)
 	return found, words, err
-}
-
-// watched is a store of which see is called with each record that is checked. It shows how many were.
-type watched struct {
-	audit.Store
-
-	on  *call
-	see func(*audit.Record)
-}
-
-// Walk implements [audit.Store].
-func (s watched) Walk(ctx context.Context, w audit.Walker) error {
-	return s.Store.Walk(ctx, &watcher{Walker: w, watched: s})
-}
-
-type watcher struct {
-	audit.Walker
-	watched
-
-	records int64
-}
-
-// Record implements [audit.Walker].
-func (w *watcher) Record(r *audit.Record) error {
-	if w.records++; w.records%10_000 == 0 {
-		w.on.progress(w.records, "records checked")
-	}
-	w.see(r)
-	return w.Walker.Record(r)
 }
 
 // text reports that the trail is in order, with its heads.
@@ -169,13 +136,14 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 	for n := 1; lines.Scan(); n++ {
 		heads, err := headsInLine(lines.Bytes(), key)
 		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", path, n, err)
+			return nil, said{text.Messagef("%s, line %d: %s", path, n, err)}
 		}
 		known = append(known, heads...)
 	}
 	if len(known) == 0 && lines.Err() == nil {
-		return nil, fmt.Errorf("there is no line with the event %s in %s, and no event %s of the key %s",
-			headEvent, path, events.TypeAuditHead, key.ID())
+		return nil, said{text.Messagef("there is no line with the event %s in %s, and no event %s of the "+
+			"key %s",
+			headEvent, path, events.TypeAuditHead, key.ID())}
 	}
 	return known, lines.Err()
 }

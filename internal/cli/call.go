@@ -31,6 +31,8 @@ type call struct {
 
 	args []string
 	json bool
+	// printer writes for the people of --lang and --tz, else of the settings.
+	printer *text.Printer
 	// cfg and store are there where the command needs them. The store takes questions only.
 	cfg   config.Config
 	store audit.Store
@@ -40,7 +42,8 @@ type call struct {
 type needs int
 
 const (
-	nothing needs = iota
+	nothing  needs = iota // also of a command that finds the faults of all settings by itself
+	language              // whose settings are right
 	settings
 	aStore
 )
@@ -58,6 +61,9 @@ func (p *program) does(command *cobra.Command, needed needs, do func(*call) erro
 				return err
 			}
 		}
+		if c.printer, err = p.printer(); err != nil && needed >= language {
+			return err
+		}
 		if needed >= aStore {
 			if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
 				return err
@@ -69,12 +75,13 @@ func (p *program) does(command *cobra.Command, needed needs, do func(*call) erro
 	return command
 }
 
-// answerer gives the answer of a command: a value, which --json prints, and the text of it for people. Where
+// answers makes a command of its answer: a value, which --json prints, and the text of it for people. Where
 // there is an error too, the answer is printed all the same.
-type answerer func(*call) (value any, words string, err error)
-
-// answers makes a command of its answer.
-func (p *program) answers(command *cobra.Command, needed needs, answer answerer) *cobra.Command {
+func (p *program) answers(
+	command *cobra.Command,
+	needed needs,
+	answer func(*call) (value any, words string, err error),
+) *cobra.Command {
 	asJSON := command.Flags().Bool("json", false, "print JSON")
 	return p.does(command, needed, func(c *call) error {
 		c.json = *asJSON
@@ -86,30 +93,6 @@ func (p *program) answers(command *cobra.Command, needed needs, answer answerer)
 		}
 		return cmp.Or(c.say(words), err)
 	})
-}
-
-// worder is an [answerer] whose text the printer writes.
-type worder func(*call, *text.Printer) (value any, words string, err error)
-
-// inLanguage makes a command of its answer, whose text is in the language of --lang, else of RETRY_LANG, else
-// of the locale.
-func (p *program) inLanguage(command *cobra.Command, needed needs, answer worder) *cobra.Command {
-	usage := "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)"
-	command.Flags().Func("lang", usage, p.given.Lang.Decode)
-	return p.answers(command, needed, func(c *call) (any, string, error) {
-		printer, err := p.printer()
-		if err != nil {
-			return nil, "", err
-		}
-		return answer(c, printer)
-	})
-}
-
-// forPeople makes a command of an answer from the store, in a language, with its times in the zone of --tz,
-// else of RETRY_TZ.
-func (p *program) forPeople(command *cobra.Command, answer worder) *cobra.Command {
-	command.Flags().Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", p.given.TZ.Decode)
-	return p.inLanguage(command, aStore, answer)
 }
 
 // printer writes for the people of the flags, or of the settings.

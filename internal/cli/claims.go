@@ -38,13 +38,13 @@ those of the 30 days before --to or before now.`,
 	older := spanFlag(flags, "older-than", "", "only claims so old")
 	periodIn := periodFlags(command)
 	csv := flags.Bool("csv", false, "print CSV, in pt-BR as Excel in Brazil reads it")
-	p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
+	p.answers(command, aStore, func(c *call) (any, string, error) {
 		column, err := named("by", "column", *by, countable)
 		if err != nil {
 			return nil, "", err
 		}
 		now := p.now()
-		within := periodIn(now, printer.Location())
+		within := periodIn(now, c.printer.Location())
 		query := claims.Query{Part: strings.Join(c.args, ""), From: within.from, To: within.to}
 		if *older > 0 {
 			query.To = now.Add(1 - *older)
@@ -65,11 +65,11 @@ those of the 30 days before --to or before now.`,
 		case err != nil:
 			return nil, "", err
 		case *csv:
-			return nil, "", list.CSV(c.OutOrStdout(), printer) // its cells are harmless
+			return nil, "", list.CSV(c.OutOrStdout(), c.printer) // its cells are harmless
 		case column != "":
-			return nil, list.By(printer, column).Text(), nil
+			return nil, list.By(c.printer, column).Text(), nil
 		}
-		return listed{len(list), list}, list.Text(printer, now), nil
+		return listed{len(list), list}, list.Text(c.printer, now), nil
 	})
 	command.MarkFlagsMutuallyExclusive("csv", "json", "by")
 	for _, end := range []string{"to", "day", "week", "month"} {

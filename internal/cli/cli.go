@@ -46,10 +46,28 @@ func (s said) Error() string { return s.String() }
 type faults []error
 
 // when adds a fault where something is wrong.
-func (f *faults) when(wrong bool, format string, args ...any) {
+func (f *faults) when(wrong bool, what text.Message) {
 	if wrong {
-		*f = append(*f, fmt.Errorf(format, args...))
+		*f = append(*f, said{what})
 	}
+}
+
+// worded words an error, of joined ones a line each: in the language of the printer where it has one.
+func worded(err error, printer *text.Printer) string {
+	if usage, is := errors.AsType[usageError](err); is {
+		err = usage.error
+	}
+	if joined, are := err.(interface{ Unwrap() []error }); are {
+		var lines []string
+		for _, one := range joined.Unwrap() {
+			lines = append(lines, worded(one, printer))
+		}
+		return strings.Join(lines, "\n")
+	}
+	if one, is := errors.AsType[said](err); is {
+		return printer.Text(one.Message)
+	}
+	return err.Error()
 }
 
 // Run runs the command line (without the program's name) until it is done or ctx ends, and returns the exit
@@ -76,18 +94,14 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 	}
 	found, are := errors.AsType[text.Faults](err)
 	for i := range found {
-		fmt.Fprint(stderr, text.Harmless(found[i].String()))
+		fmt.Fprint(stderr, text.Harmless(found[i].In(printer)))
 	}
 	if are && !errors.As(err, &usageError{}) {
 		complain(stderr, "%s", printer.Sprintf("Every setting, its default and what it may hold: %s",
 			"worker config --explain"))
 		return exitUsage
 	}
-	words := err.Error()
-	if one, is := errors.AsType[said](err); is {
-		words = printer.Text(one.Message)
-	}
-	for line := range strings.Lines(words) { // of joined errors, one a line
+	for line := range strings.Lines(worded(err, printer)) {
 		if line = strings.TrimSpace(line); line != "" && !are {
 			complain(stderr, "worker: %s", line)
 		}
@@ -125,6 +139,9 @@ variables: worker config --explain.`,
 	}
 	root.SetVersionTemplate(fmt.Sprintf("analyze-retry worker {{.Version}} (%s, %s/%s)\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH))
+	flags := root.PersistentFlags()
+	flags.Func("lang", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)", p.given.Lang.Decode)
+	flags.Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", p.given.TZ.Decode)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(run, p.audit(), p.claims(), p.config(), p.deploy(), p.doctor(), p.explain(), p.history(),
 		p.kpi(), p.models(), p.policies(), p.redrive(), p.report(), p.simulate())

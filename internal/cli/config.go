@@ -33,7 +33,7 @@ More: docs/configuration.md.`,
 		if err != nil {
 			return nil, "", err
 		}
-		rows := [][]string{{"NAME", "FROM", "VALUE"}}
+		rows := [][]string{{c.printer.Sprintf("NAME"), c.printer.Sprintf("FROM"), c.printer.Sprintf("VALUE")}}
 		for _, s := range cfg.Settings() {
 			rows = append(rows, []string{s.Name, s.Source, cmp.Or(text.Line(s.Value), "-")})
 		}

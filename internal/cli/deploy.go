@@ -50,7 +50,9 @@ unless --force is given.`,
 			return nil, "", err
 		}
 		list := []deployed{}
-		rows := [][]string{{"ID", "VERSION", "KEY", "FILE"}}
+		rows := [][]string{{
+			"ID", c.printer.Sprintf("VERSION"), c.printer.Sprintf("KEY"), c.printer.Sprintf("FILE"),
+		}}
 		for _, m := range done {
 			list = append(list, deployed{m.ID, m.Version, m.Key, m.Resource})
 			rows = append(rows, []string{m.ID, fmt.Sprint(m.Version), fmt.Sprint(m.Key), m.Resource})
@@ -66,11 +68,11 @@ func resources(paths []string) (list []bpmn.Model, err error) {
 	for _, path := range paths {
 		name := filepath.Base(path)
 		known := slices.Contains([]string{".bpmn", ".form"}, filepath.Ext(name))
-		wrong.when(!known, "%s is no .bpmn or .form file", path)
+		wrong.when(!known, text.Messagef("%s is no .bpmn or .form file", path))
 		twice := slices.ContainsFunc(list, func(m bpmn.Model) bool { return m.Name == name })
-		wrong.when(twice, "two files are named %s, which is their name on the broker", name)
+		wrong.when(twice, text.Messagef("two files are named %s, which is their name on the broker", name))
 		content, _, err := readfile.Read(filepath.Clean(path), maxModel)
-		wrong.when(err != nil, "%w", err)
+		wrong.when(err != nil, text.Messagef("%s", err))
 		list = append(list, bpmn.Model{Name: name, Content: content})
 	}
 	return list, errors.Join(wrong...)
@@ -81,17 +83,14 @@ func lintBefore(c *call, models []bpmn.Model, force bool) error {
 	files := slices.DeleteFunc(slices.Clone(models), func(m bpmn.Model) bool {
 		return filepath.Ext(m.Name) != ".bpmn"
 	})
-	printer, err := c.printer("")
-	if err != nil {
-		return err
-	}
-	findings, err := lintModels(c.cfg, files, printer.Language())
+	findings, err := lintModels(c.cfg, files)
 	if err != nil || len(findings) == 0 {
 		return err
 	}
-	fmt.Fprintln(c.ErrOrStderr(), text.Harmless(findings.In(printer, "")))
+	fmt.Fprintln(c.ErrOrStderr(), text.Harmless(findings.In(c.printer, "")))
 	if force || findings.Count(text.Error) == 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing is deployed: %w; --force deploys all the same", verdict("models", findings))
+	return said{text.Messagef("nothing is deployed: the models have %s; --force deploys all the same",
+		text.Messagef("%d errors", findings.Count(text.Error)))}
 }

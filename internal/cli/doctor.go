@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
@@ -27,7 +25,7 @@ The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		found := func(f text.Finding) { // a check takes some seconds where something does not answer
 			all = append(all, f)
 			if !c.json {
-				_ = c.say(f.String())
+				_ = c.say(f.In(c.printer))
 			}
 		}
 		if *ready {
@@ -35,10 +33,9 @@ The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		} else {
 			app.Examine(c.Context(), c.cfg, p.now, found)
 		}
-		var err error
-		if n := all.Count(text.Error); n > 0 {
-			err = fmt.Errorf("%s found", text.Count(n, "error"))
+		if all.Count(text.Error) == 0 {
+			return all, "", nil
 		}
-		return all, "", err
+		return all, "", verdict(all)
 	})
 }

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func (p *program) explain() *cobra.Command {
@@ -24,15 +24,16 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 	count := flags.Uint16("retry-count", 0, "retries so far")
 	named := policyFlag(command)
 	_ = command.MarkFlagRequired("error") // it is there
-	return p.answers(command, nothing, func(*call) (any, string, error) {
+	return p.answers(command, language, func(c *call) (any, string, error) {
 		_, by, err := namedPolicy(*named)
 		if err != nil {
 			return nil, "", err
 		}
 		if strings.TrimSpace(*errorText) == "" && !by.AcceptEmptyError {
-			return nil, "", usageError{errors.New("--error is blank: the policy has an incident for that")}
+			return nil, "", usageError{said{text.Messagef("--error is blank: the policy has an incident " +
+				"for that")}}
 		}
 		e := report.Explain(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())
-		return e, e.Text(), nil
+		return e, e.Text(c.printer), nil
 	})
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/cli/report"
@@ -22,20 +20,20 @@ a worker runs.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	steps := command.Flags().Bool("steps", false, "also the six steps of every decision")
-	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
 		state, records, err := c.claim()
 		if err != nil {
 			return nil, "", err
 		}
 		history, err := report.HistoryOf(state, records, p.now())
 		if err != nil {
-			return nil, "", fmt.Errorf("%w; worker audit verify reports whether it was changed, "+
-				"worker audit export shows it as it is", err)
+			return nil, "", said{text.Messagef("%s; worker audit verify reports whether it was changed, "+
+				"worker audit export shows it as it is", err)}
 		}
 		set, err := policies("")
 		if err != nil {
 			set = policy.BuiltIns() // a claim has a history without the others too
 		}
-		return history, history.Text(printer, set.Get, *steps), nil
+		return history, history.Text(c.printer, set.Get, *steps), nil
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/text"
 )
 
 func (p *program) kpi() *cobra.Command {
@@ -25,8 +24,8 @@ one counts in the time of its last record.`,
 	for _, name := range []string{"day", "week", "month", "from", "to"} {
 		command.MarkFlagsMutuallyExclusive("since", name)
 	}
-	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
-		within, err := periodIn(p.now(), printer.Location()).until(p.now(), *since)
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
+		within, err := periodIn(p.now(), c.printer.Location()).until(p.now(), *since)
 		if err != nil {
 			return nil, "", err
 		}
@@ -34,7 +33,7 @@ one counts in the time of its last record.`,
 		if err != nil {
 			return nil, "", err
 		}
-		return answer, answer.Text(printer), nil
+		return answer, answer.Text(c.printer), nil
 	})
 }
 

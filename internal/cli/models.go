@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,23 +33,17 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 		Example: `  worker models lint models/`,
 		Args:    cobra.MinimumNArgs(1),
 	}
-	var given text.Language
-	command.Flags().Func("lang", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)", given.Decode)
 	return p.answers(command, settings, func(c *call) (any, string, error) {
 		files, err := modelFiles(c.args)
 		if err != nil {
 			return nil, "", usageError{err}
 		}
-		printer, err := c.printer(given)
+		findings, err := lintModels(c.cfg, files)
 		if err != nil {
 			return nil, "", err
 		}
-		findings, err := lintModels(c.cfg, files, printer.Language())
-		if err != nil {
-			return nil, "", err
-		}
-		none := printer.Sprintf("No findings in %d files.", len(files))
-		return findings, findings.In(printer, none), verdict("models", findings)
+		none := c.printer.Sprintf("No findings in %d files.", len(files))
+		return findings, findings.In(c.printer, none), verdict(findings)
 	})
 }
 
@@ -64,17 +56,13 @@ models as samples into a directory, which is made if it is not there. A file
 that is there is not overwritten, but ends it.`,
 		Example: `  worker models init models`,
 		Args:    cobra.ExactArgs(1),
-	}, nothing, func(c *call) error {
+	}, language, func(c *call) error {
 		dir := filepath.Clean(c.args[0])
-		printer, err := c.printer("")
-		if err != nil {
-			return err
-		}
 		written, err := writeModels(dir)
 		if err != nil {
 			return err
 		}
-		next := printer.Sprintf("Next: open a model in %s with Camunda Modeler, or draw your own there: "+
+		next := c.printer.Sprintf("Next: open a model in %s with Camunda Modeler, or draw your own there: "+
 			"Modeler finds the templates. Then check it: worker models lint %s", dir, dir)
 		return c.say(strings.Join(written, "\n") + "\n\n" + text.Wrap(next, ""))
 	})
@@ -84,7 +72,7 @@ that is there is not overwritten, but ends it.`,
 // there.
 func writeModels(dir string) (paths []string, err error) {
 	if err := os.CopyFS(dir, bpmn.Files()); err != nil {
-		return nil, fmt.Errorf("%w: name another directory, or move it away", err)
+		return nil, said{text.Messagef("%s: name another directory, or move it away", err)}
 	}
 	err = fs.WalkDir(bpmn.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -95,23 +83,13 @@ func writeModels(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-// printer returns a printer of the given language, else of that of the settings. Of JSON the texts are
-// English.
-func (c *call) printer(given text.Language) (*text.Printer, error) {
-	if c.json {
-		return text.In(text.English), nil
-	}
-	people, err := config.ForPeople()
-	return text.In(cmp.Or(given, people.Lang)), err
-}
-
-// lintModels returns the findings about files, under the settings, in a language.
-func lintModels(cfg config.Config, files []bpmn.Model, language text.Language) (text.Findings, error) {
+// lintModels returns the findings about files, under the settings.
+func lintModels(cfg config.Config, files []bpmn.Model) (text.Findings, error) {
 	set, err := policies(cfg.PoliciesFile)
 	if err != nil {
 		return nil, err
 	}
-	o := modellint.Options{Policies: set, JobTypes: cfg.JobTypes.ByType(), Language: language}
+	o := modellint.Options{Policies: set, JobTypes: cfg.JobTypes.ByType()}
 	// In JSON it is a list, even where it is empty.
 	return append(text.Findings{}, modellint.Lint(files, o)...), nil
 }
@@ -132,22 +110,18 @@ func modelFiles(names []string) (files []bpmn.Model, err error) {
 			files = append(files, bpmn.Model{Name: path, Content: content})
 			return err
 		})
-		wrong.when(err != nil, "%w", err)
-		wrong.when(err == nil && len(files) == before, "%s holds no .bpmn file", name)
+		wrong.when(err != nil, text.Messagef("%s", err))
+		wrong.when(err == nil && len(files) == before, text.Messagef("%s holds no .bpmn file", name))
 	}
 	return files, errors.Join(wrong...)
 }
 
-// verdict returns an error where there is an error or a warning about something.
-func verdict(about string, findings text.Findings) error {
-	var parts []string
-	for _, severity := range []text.Severity{text.Error, text.Warning} {
-		if n := findings.Count(severity); n > 0 {
-			parts = append(parts, text.Count(n, string(severity)))
-		}
-	}
-	if len(parts) == 0 {
+// verdict returns an error where there is an error or a warning.
+func verdict(findings text.Findings) error {
+	errs, warnings := findings.Count(text.Error), findings.Count(text.Warning)
+	if errs+warnings == 0 {
 		return nil
 	}
-	return fmt.Errorf("the %s have %s", about, strings.Join(parts, " and "))
+	return said{text.Messagef("found: %s, %s",
+		text.Messagef("%d errors", errs), text.Messagef("%d warnings", warnings))}
 }

@@ -27,21 +27,21 @@ RETRY_POLICIES_FILE names. Of one that is named, also of another FILE, it shows
 the waits and the rules.`,
 		Example: `  worker policies tiss`,
 		Args:    cobra.MaximumNArgs(1),
-	}, nothing, func(c *call) (any, string, error) {
+	}, language, func(c *call) (any, string, error) {
 		if len(c.args) == 1 {
 			set, one, err := namedPolicy(c.args[0])
 			if err != nil {
 				return nil, "", err
 			}
 			shown := report.PolicyInFull(set, one)
-			return shown, shown.Text(), nil
+			return shown, shown.Text(c.printer), nil
 		}
 		set, err := policies("")
 		if err != nil {
 			return nil, "", err
 		}
 		list := report.Policies(set)
-		return list, report.PoliciesText(list), nil
+		return list, report.PoliciesText(c.printer, list), nil
 	})
 	command.AddCommand(p.policiesLint(), p.policiesTest(), p.policiesTry())
 	return command
@@ -99,15 +99,15 @@ func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
 	case known:
 		return set, one, nil
 	case name == "":
-		return nil, nil, usageError{fmt.Errorf("%s has %d policies; name one of them, as FILE:NAME: %s",
-			file, len(own), strings.Join(own, ", "))}
+		return nil, nil, usageError{said{text.Messagef("%s has %d policies; name one of them, as "+
+			"FILE:NAME: %s",
+			file, len(own), strings.Join(own, ", "))}}
 	}
-	return nil, nil, noPolicy(name, set)
+	return nil, nil, usageError{said{noPolicy(name, set)}}
 }
 
-func noPolicy(name string, set *policy.Set) error {
-	known := strings.Join(set.Names(), ", ")
-	return usageError{fmt.Errorf("there is no policy %q; there are %s", name, known)}
+func noPolicy(name string, set *policy.Set) text.Message {
+	return text.Messagef("there is no policy %q; there are %s", name, strings.Join(set.Names(), ", "))
 }
 
 func (p *program) policiesLint() *cobra.Command {
@@ -124,7 +124,7 @@ error or a warning, 2 if the file cannot be read.`,
 		Args:    cobra.MaximumNArgs(1),
 	}
 	outage := spanFlag(command.Flags(), "outage", "", "outage that the retries must outlast")
-	return p.answers(command, nothing, func(c *call) (any, string, error) {
+	return p.answers(command, language, func(c *call) (any, string, error) {
 		settings, err := config.Part[config.Policies]()
 		if len(c.args) > 0 {
 			settings = config.Policies{PoliciesFile: c.args[0]}
@@ -144,8 +144,11 @@ error or a warning, 2 if the file cannot be read.`,
 		case !is:
 			return nil, "", usageError{err}
 		}
-		none := "No findings in " + text.Line(cmp.Or(settings.PoliciesFile, "the built-in policies")) + "."
-		return findings, findings.Text(none), verdict("policies", findings)
+		none := c.printer.Sprintf("No findings in the built-in policies.")
+		if settings.PoliciesFile != "" {
+			none = c.printer.Sprintf("No findings in %s.", text.Line(settings.PoliciesFile))
+		}
+		return findings, findings.In(c.printer, none), verdict(findings)
 	})
 }
 
@@ -165,7 +168,7 @@ The exit code is 1 if an answer differs.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	named := policyFlag(command)
-	return p.answers(command, nothing, func(c *call) (any, string, error) {
+	return p.answers(command, language, func(c *call) (any, string, error) {
 		set, standard, err := namedPolicy(*named)
 		if err != nil {
 			return nil, "", err
@@ -184,13 +187,14 @@ The exit code is 1 if an answer differs.`,
 			one.Policy = cmp.Or(one.Policy, standard.Name)
 			of, known := set.Get(one.Policy)
 			if !known {
-				return nil, "", fmt.Errorf("%s:%d: %w", file, one.Line, noPolicy(one.Policy, set))
+				place := fmt.Sprintf("%s:%d", file, one.Line)
+				return nil, "", usageError{said{text.Messagef("%s: %s", place, noPolicy(one.Policy, set))}}
 			}
 			if f, differs := report.CaseFinding(file, one, one.Of(of, p.now())); differs {
 				findings = append(findings, f)
 			}
 		}
-		none := text.Count(len(cases), "case") + ", 0 failed."
-		return findings, findings.Text(none), verdict("cases", findings)
+		none := c.printer.Sprintf("%d cases, 0 failed.", len(cases))
+		return findings, findings.In(c.printer, none), verdict(findings)
 	})
 }

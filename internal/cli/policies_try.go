@@ -31,33 +31,27 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 		if err != nil {
 			return nil, "", err
 		}
-		within := period{from: p.now().Add(-*since), to: p.now()}
-		t := trial{p: tried, inForce: inForce}
+		t := report.Trial{}
 		entry, _ := set.Entry(tried.Name)
 		for _, of := range []string{tried.Name, entry.Extends} {
-			if of != "" && t.answer.Errors+t.answer.Masked == 0 {
-				t.answer = report.TrialOf(tried, of, within.from, within.to)
-				if err := t.ask(c, within); err != nil {
+			if of != "" && t.Errors+t.Masked == 0 {
+				t = report.TrialOf(tried, of, p.now().Add(-*since), p.now())
+				if err := try(c, tried, inForce, &t); err != nil {
 					return nil, "", err
 				}
 			}
 		}
-		return t.answer, t.answer.Text(), nil
+		return t, t.Text(c.printer), nil
 	})
 }
 
-// trial is a policy that is tried on the errors of another one.
-type trial struct {
-	p       *retry.Policy
-	inForce *policy.Set
-	answer  report.Trial
-}
-
-// ask asks the policy about all errors of a period.
-func (t *trial) ask(c *call, within period) error {
+// try asks a policy about all errors of a trial. A text that is masked is enough to classify if the policy in
+// force gives it the class of its record.
+func try(c *call, tried *retry.Policy, inForce *policy.Set, t *report.Trial) error {
+	decided, known := inForce.Get(t.Of)
 	changed := map[string][]*report.TrialChange{} // by claim, until it is accepted
 	kinds := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent, audit.KindSubmitted}
-	return c.store.Between(c.Context(), within.from, within.to, kinds, func(r *audit.Record) error {
+	return c.store.Between(c.Context(), t.From, t.To, kinds, func(r *audit.Record) error {
 		if r.Kind == audit.KindSubmitted {
 			for _, c := range changed[r.ClaimID] {
 				c.Accepted++
@@ -65,27 +59,21 @@ func (t *trial) ask(c *call, within period) error {
 			delete(changed, r.ClaimID)
 			return nil
 		}
-		if r.Policy != t.answer.Of {
+		if r.Policy != t.Of {
 			return nil
 		}
 		facts, err := r.Facts()
 		if err != nil {
 			return err
 		}
-		if !t.shows(r, facts.SubmissionError) {
-			t.answer.Masked++
+		masked := facts.SubmissionError
+		if masked == "" || known && decided.Classify(masked).Class != r.Class {
+			t.Masked++
 			return nil
 		}
-		if c := t.answer.Add(r, t.p.Classify(facts.SubmissionError)); c != nil {
+		if c := t.Add(r, tried.Classify(masked)); c != nil {
 			changed[r.ClaimID] = append(changed[r.ClaimID], c)
 		}
 		return nil
 	})
-}
-
-// shows reports whether the masked text is still enough to classify: the policy in force gives it the class
-// of the record.
-func (t *trial) shows(r *audit.Record, masked string) bool {
-	p, known := t.inForce.Get(r.Policy)
-	return masked != "" && (!known || p.Classify(masked).Class == r.Class)
 }

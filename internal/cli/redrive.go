@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/claims/redrive"
@@ -37,8 +38,8 @@ retries are used up, 5 in another state.`,
 	}
 	var o redriveFlags
 	o.define(command)
-	return p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
-		if err := o.check(c, printer); err != nil {
+	return p.answers(command, aStore, func(c *call) (any, string, error) {
+		if err := o.check(c); err != nil {
 			return nil, "", usageError{err}
 		}
 		sender, err := app.NewRedriver(c.cfg)
@@ -55,34 +56,40 @@ retries are used up, 5 in another state.`,
 			Timeout: redriveTimeout,
 			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 		}
-		answer, words, err := o.carryOut(c, &r, printer)
+		answer, words, err := o.carryOut(c, &r)
 		return answer, words, errors.Join(err, sender.Close())
 	})
 }
 
 // carryOut plans what the flags choose, and with a reason sends it again.
-func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver, printer *text.Printer) (any, string, error) {
+func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, string, error) {
 	chosen, from, err := o.choose(c, r)
 	if err != nil {
 		return nil, "", err
 	}
 	answer := report.Redrive{Claims: chosen}
 	if o.reason != "" {
-		of := fmt.Sprintf("of %d ordered", answer.Count(redrive.Planned))
-		show := func(given int) { c.progress(int64(given), of) }
-		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), show)
-		c.progress(0, "")
+		planned := answer.Count(redrive.Planned)
+		show := func(progress string) {
+			if f, is := c.ErrOrStderr().(*os.File); is && term.IsTerminal(int(f.Fd())) {
+				fmt.Fprint(f, "\r\x1b[K"+progress)
+			}
+		}
+		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(given int) {
+			show(fmt.Sprintf("%d of %d ordered", given, planned))
+		})
+		show("")
 	}
 	missing := len(chosen) - answer.Count(redrive.Done)
 	switch {
 	case o.claim != "" && chosen[0].Why.Format != "":
-		return answer, "", refusal(&chosen[0], printer)
+		return answer, "", refusal(&chosen[0], c.printer)
 	case o.reason == "":
-		return answer, answer.Preview(printer, from), nil
+		return answer, answer.Preview(c.printer, from), nil
 	case missing > 0:
-		err = errors.New(printer.Sprintf("%d of %d claims not sent again", missing, len(chosen)))
+		err = said{text.Messagef("%d of %d claims not sent again", missing, len(chosen))}
 	}
-	return answer, answer.Results(printer), err
+	return answer, answer.Results(c.printer), err
 }
 
 // refusal is why a claim is not sent again, as an error that has the exit code of its fault.
@@ -114,7 +121,7 @@ func (o *redriveFlags) planned() ([]redrive.PlannedClaim, error) {
 		err = errors.Join(json.NewDecoder(file).Decode(&plan), file.Close())
 	}
 	if err != nil {
-		err = fmt.Errorf("reading the plan %s, which redrive --json writes: %w", o.plan, err)
+		err = said{text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)}
 	}
 	return plan.Claims, err
 }
@@ -163,28 +170,31 @@ func (o *redriveFlags) define(command *cobra.Command) {
 
 // check returns all that is wrong with the values of the flags at once, and completes them. Reason and
 // operator are kept for years; who ordered as given, because audit must be able to name that user.
-func (o *redriveFlags) check(c *call, printer *text.Printer) error {
+func (o *redriveFlags) check(c *call) error {
 	var wrong faults
 	given := c.Flags().Changed
 	for _, name := range []string{"claim", "plan", "rule", "policy", "reason", "operator"} {
-		wrong.when(given(name) && strings.TrimSpace(c.Flag(name).Value.String()) == "", "--%s is empty", name)
+		blank := strings.TrimSpace(c.Flag(name).Value.String()) == ""
+		wrong.when(given(name) && blank, text.Messagef("--%s is empty", name))
 	}
 	o.operator = cmp.Or(o.operator, c.cfg.Operator)
 	wrong.when(given("reason") && o.operator == "" && !given("operator"),
-		"--operator is missing, and so is RETRY_OPERATOR")
+		text.Messagef("--operator is missing, and so is RETRY_OPERATOR"))
 	wrong.when(given("status") && !slices.Contains(redrive.Statuses(), o.filter.Status),
-		"--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", "))
-	wrong.when(o.rate < 1 || o.rate > 60_000, "--rate is %d; allowed: 1 to 60000", o.rate)
+		text.Messagef("--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", ")))
+	wrong.when(o.rate < 1 || o.rate > 60_000,
+		text.Messagef("--rate is %d; allowed: 1 to 60000", o.rate))
 	long := func(flag, value string, most int) {
 		n := utf8.RuneCountInString(value)
-		wrong.when(n > most, "--%s has %d characters; allowed: %d", flag, n, most)
+		wrong.when(n > most, text.Messagef("--%s has %d characters; allowed: %d", flag, n, most))
 	}
 	long("reason", o.reason, contract.MaxJustification)
 	long("operator", o.operator, contract.MaxDecidedBy)
-	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl), "--operator has a control character")
+	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl),
+		text.Messagef("--operator has a control character"))
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(c.ErrOrStderr(), "worker: %s", printer.Sprintf(
+		complain(c.ErrOrStderr(), "worker: %s", c.printer.Sprintf(
 			"what may be about a person is taken out of the reason: %s", text.Redacted(kept)))
 	}
 	return errors.Join(wrong...)

@@ -181,18 +181,6 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 		{redrivenNow, 5, "it is on its way already: sent again at 2026-01-12T09:59:00Z"},
 	} {
 		h.fails(t, test.code, test.want, ordered("--claim", test.claim)...)
-		// The plan says the same, and so does JSON.
-		var answer struct {
-			Claims []struct {
-				Result, Fault, Why string
-			}
-		}
-		stdout, stderr := h.decodes(t, test.code, &answer, "redrive", "--claim", test.claim)
-		one := answer.Claims[0]
-		said := "worker: " + one.Fault + ": claim " + test.claim + ": " + one.Why
-		if one.Result != "refused" || !strings.Contains(said, test.want) || strings.Contains(stderr, "--help") {
-			t.Errorf("%s: %s", test.claim, stdout)
-		}
 	}
 	if sent := h.messages(); len(sent) != 0 {
 		t.Errorf("sent %v", sent)

@@ -29,12 +29,13 @@ changed. Of a past time it is the same whenever it is written.`,
 	periodIn := periodFlags(command)
 	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
-	p.forPeople(command, func(c *call, printer *text.Printer) (any, string, error) {
+	p.answers(command, aStore, func(c *call) (any, string, error) {
 		write, known := report.Formats()[*format]
 		if !known {
-			return nil, "", usageError{fmt.Errorf("--format is %q; known are text and html", *format)}
+			return nil, "", usageError{said{text.Messagef("--%s is %q; known "+
+				"are %s", "format", *format, "[html text]")}}
 		}
-		now, zone := p.now(), printer.Location()
+		now, zone := p.now(), c.printer.Location()
 		within := periodIn(now, zone)
 		if within == (period{}) {
 			within = lastMonth(now, zone)
@@ -48,7 +49,7 @@ changed. Of a past time it is the same whenever it is written.`,
 			return nil, "", err
 		}
 		var b strings.Builder
-		if err := write(&b, r.Document(printer)); err != nil || *dir == "" {
+		if err := write(&b, r.Document(c.printer)); err != nil || *dir == "" {
 			return r, b.String(), cmp.Or(err, broken)
 		}
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
@@ -73,21 +74,17 @@ func reported(c *call, within period, now time.Time) (r report.Report, broken, e
 	r.WrittenAt = now.UTC().Truncate(time.Second)
 	public, err := audit.LoadPublic(c.cfg.AuditKey())
 	if err != nil {
-		r.NotVerified = err.Error()
+		r.NotVerified = text.Messagef("%s", err.Error())
 	} else {
-		_, broken = audit.Verify(c.Context(), watched{c.store, c, func(one *audit.Record) {
-			if one.At.Before(within.to) {
-				r.Records++
-			}
-		}}, public, nil)
-		c.progress(0, "")
+		_, broken = audit.Verify(c.Context(), c.store, public, nil)
 	}
-	if where, is := errors.AsType[*audit.BrokenError](broken); is {
-		broken = where // the same words whatever the store's place
-	}
-	if broken != nil {
-		r.Records, r.NotVerified = 0, broken.Error()
-		broken = fmt.Errorf("the audit trail is not verified: %w", broken)
+	where, is := errors.AsType[*audit.BrokenError](broken)
+	switch {
+	case is: // the same words whatever the store's place
+		r.NotVerified = where.Message()
+		broken = said{text.Messagef("the audit trail is not verified: %s", r.NotVerified)}
+	case broken != nil:
+		r.NotVerified = text.Messagef("%s", broken.Error())
 	}
 	measured, open, err := measure(c, within)
 	r.KPIs, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)

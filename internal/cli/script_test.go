@@ -89,7 +89,7 @@ var masks = []struct {
 	hidden *regexp.Regexp
 	shown  string
 }{
-	{regexp.MustCompile(`(version |"policyVersion": ?"|"version": ?"|(?:policy|política) \w+\s+)[0-9a-f]{12}\b`), "${1}VERSION"},
+	{regexp.MustCompile(`(version |versão |"policyVersion": ?"|"version": ?"|(?:policy|política) \w+\s+)[0-9a-f]{12}\b`), "${1}VERSION"},
 	{regexp.MustCompile(`\b(hash\s+)[0-9a-f]{12}\b|\b[0-9a-f]{64}\b`), "${1}HASH"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UUID"},
 	{regexp.MustCompile(`127\.0\.0\.1:[0-9]{4,5}\b`), "127.0.0.1:PORT"},

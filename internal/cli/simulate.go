@@ -22,7 +22,7 @@ outage fail, and asks the policy for every decision.`,
 	flags.IntVar(&s.Claims, "claims", 10_000, "how many claims to invent")
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
 	_ = command.MarkFlagRequired("outage") // it is there
-	return p.answers(command, nothing, func(*call) (any, string, error) {
+	return p.answers(command, language, func(c *call) (any, string, error) {
 		s.Outage = *outage
 		if err := s.Check(); err != nil {
 			return nil, "", usageError{err}
@@ -35,6 +35,6 @@ outage fail, and asks the policy for every decision.`,
 			}
 			answer.Add(name, simulate.Run(one, s))
 		}
-		return answer, answer.Text(), nil
+		return answer, answer.Text(c.printer), nil
 	})
 }

@@ -162,6 +162,13 @@ type decided struct {
 	used, before, waits int // retries, minutes, minutes
 }
 
+// steps are what settles decisions of a kind.
+var steps = map[audit.Kind]retry.Step{
+	audit.KindRetry:     retry.StepBackoff,
+	audit.KindExhausted: retry.StepCount,
+	audit.KindPermanent: retry.StepPermanent,
+}
+
 func (d decided) record() audit.Record {
 	at := moment(d.at)
 	count, next, reason, rule := d.used, "null", d.kind.String(), "unknown"
@@ -189,18 +196,12 @@ func (d decided) record() audit.Record {
 	r.RetryCount = count
 	r.Variables = fmt.Sprintf(`{"shouldRetry":%t,"retryCount":%d,"maxRetries":5,"backoffMinutes":%d,"nextRetryTime":%s,"retryReason":%q,`+
 		`"errorClassification":%q,"retryDecision":{"policy":"tiss","policyVersion":%q,"ruleId":%q,"matchedCode":%q,`+
-		`"delayBeforeJitter":"PT%dM","backoffDuration":"PT%dM","retriesLeft":%d,"secondsSinceLastSubmission":35}}`,
-		d.kind == audit.KindRetry, count, d.waits, next, reason, d.class, policy.BuiltIn("tiss").Version(), rule, d.code, d.before, d.waits, 5-count)
+		`"reason":%q,"delayBeforeJitter":"PT%dM","backoffDuration":"PT%dM","retriesLeft":%d,"secondsSinceLastSubmission":35}}`,
+		d.kind == audit.KindRetry, count, d.waits, next, reason, d.class, policy.BuiltIn("tiss").Version(), rule, d.code, steps[d.kind], d.before, d.waits, 5-count)
 	r.Detail = detailed(contract.Detail{
 		ProcessID: "SubmissionRetryProcess", ElementID: "Task_AnalyzeRetry", SubmissionError: d.text, ExecutionTimeMs: 0.2,
 		Steps: &contract.Steps{ErrorReceived: at.Add(-20 * time.Millisecond), AfterMicros: [6]int64{0, 20000, 20000, 20000, 20000, 21200}},
 	})
-	return r
-}
-
-// settled adds the step that settled a decision, which older versions did not tell.
-func settled(r audit.Record, by retry.Step) audit.Record {
-	r.Variables = strings.Replace(r.Variables, `"delayBeforeJitter"`, `"reason":"`+string(by)+`","delayBeforeJitter"`, 1)
 	return r
 }
 
@@ -262,7 +263,7 @@ const (
 	hostile   = "CLM-ENC-007-4" // with an error text that is made for terminals
 )
 
-// week is what happened in the days before today. Only the last decision is of this version of the worker.
+// week is what happened in the days before today.
 func week() []audit.Record {
 	const transient, unknown = "TRANSIENT", "UNKNOWN"
 	all := []audit.Record{
@@ -279,7 +280,7 @@ func week() []audit.Record {
 		rejected("", "2026-01-11T19:00:00Z"),
 		decided{audit.KindRetry, hostile, "2026-01-11T20:00:00Z", "\x1b[2J\u202eerro\r\n" + strings.Repeat("<td>página</td> ", 40), unknown, "", 0, 5, 5}.record(),
 		decided{audit.KindRetry, overdue, "2026-01-12T07:10:00Z", "erro desconhecido", unknown, "", 2, 20, 17}.record(),
-		settled(decided{audit.KindRetry, waiting, "2026-01-12T09:40:00.5Z", "RATE_LIMIT", transient, "RATE_LIMIT", 3, 40, 43}.record(), retry.StepBackoff),
+		decided{audit.KindRetry, waiting, "2026-01-12T09:40:00.5Z", "RATE_LIMIT", transient, "RATE_LIMIT", 3, 40, 43}.record(),
 	}
 	return keyed(all)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/config/connurl"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // check reports what depends on more than one setting, or on the world.
@@ -24,8 +25,8 @@ func (l *loader) checkHTTP() {
 	if err != nil || u.Port() == "" || u.Host != l.HTTP.Address {
 		l.refuse(address)
 	} else if !connurl.IsLoopback(u.Hostname()) && l.HTTP.Token == "" && !l.wrong(token) {
-		l.fault(address, "other hosts can reach "+l.HTTP.Address,
-			"set "+token+", or use a loopback address such as 127.0.0.1:8080")
+		l.fault(address, text.Messagef("other hosts can reach %s", l.HTTP.Address),
+			text.Messagef("set %s, or use a loopback address such as 127.0.0.1:8080", token))
 	}
 }
 
@@ -34,16 +35,16 @@ func (l *loader) checkDatabaseURL() {
 	switch u, path := string(l.DatabaseURL), l.SQLitePath(); {
 	case strings.HasPrefix(u, "postgres"):
 		if _, err := connurl.Parse(u); err != nil { // which repeats nothing of it
-			l.fault(name, err.Error(), "")
+			l.fault(name, text.Messagef("%s", err.Error()), text.Message{})
 		}
 	case l.sources[name] == "env" && isPath(u): // what a file of secrets holds is not shown
-		l.fault(name, u+" is a path", "write sqlite://"+u)
+		l.fault(name, text.Messagef("%s is a path", u), text.Messagef("write sqlite://%s", u))
 	case path == "" || strings.ContainsAny(path, "@?#"):
 		l.refuse(name)
 	default:
 		dir := filepath.Dir(path)
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			l.fault(name, "directory "+dir+" is not there", "")
+			l.fault(name, text.Messagef("directory %s is not there", dir), text.Message{})
 		}
 	}
 }
@@ -63,11 +64,13 @@ func (l *loader) checkCredentials() {
 	}[l.AuthStrategy()]
 	for _, s := range l.Settings() {
 		if s.Value == "" && slices.Contains(needed, s.Name) {
-			l.fault(s.Name, "is missing: "+string(l.AuthStrategy())+" needs "+strings.Join(needed, ", "), "")
+			l.fault(s.Name, text.Messagef("is missing: %s "+
+				"needs %s", l.AuthStrategy(), strings.Join(needed, ", ")),
+				text.Message{})
 		}
 	}
 	if strings.Contains(l.BasicUser, ":") { // a password may follow it
-		l.fault(user, "holds a colon", "")
+		l.fault(user, text.Messagef("holds a colon"), text.Message{})
 	}
 	if _, ok := l.address(); !ok {
 		l.refuse(address)
@@ -89,6 +92,7 @@ func (l *loader) checkPlaintext(name string, to *url.URL) {
 	plain := to.Scheme == "http" || to.Scheme == "grpc"
 	if plain && !connurl.IsLoopback(to.Hostname()) && !l.AllowInsecureToken {
 		const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
-		l.fault(name, "credentials would go in plaintext to "+to.Host, "use TLS, or "+allow)
+		l.fault(name, text.Messagef("credentials would go in plaintext to %s", to.Host),
+			text.Messagef("use TLS, or %s", allow))
 	}
 }

@@ -53,8 +53,8 @@ func faultsOf(err error) (all []string) {
 	list, _ := errors.AsType[text.Faults](err)
 	for _, f := range list {
 		line := f.OneLine()
-		if f.Advice != "" {
-			line += " -> " + f.Advice
+		if f.Advice.Format != "" {
+			line += " -> " + f.Advice.String()
 		}
 		all = append(all, line)
 	}

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
@@ -66,16 +65,21 @@ type loader struct {
 func newLoader() *loader { return &loader{Config: &Config{sources: map[string]string{}}} }
 
 // fault notes a fault of a setting; of several the first says enough.
-func (l *loader) fault(name, what, advice string) {
+func (l *loader) fault(name string, what, advice text.Message) {
 	if !l.wrong(name) {
-		f := text.Finding{Severity: text.Error, Check: "settings", Subject: name, What: what, Advice: advice}
-		l.faults = append(l.faults, f)
+		l.faults = append(l.faults, text.Finding{
+			Severity: text.Error,
+			Check:    "settings",
+			Subject:  text.Messagef("%s", name),
+			What:     what,
+			Advice:   advice,
+		})
 	}
 }
 
 // wrong reports whether a setting has a fault.
 func (l *loader) wrong(name string) bool {
-	return slices.ContainsFunc(l.faults, func(f text.Finding) bool { return f.Subject == name })
+	return slices.ContainsFunc(l.faults, func(f text.Finding) bool { return f.Subject.String() == name })
 }
 
 // refuse notes that a setting does not hold what it may. Its value is shown where no password can be in it.
@@ -88,7 +92,7 @@ func (l *loader) refuse(name string) {
 		if s.secret || strings.ContainsAny(value, "@?#%") {
 			value = mask
 		}
-		l.fault(name, fmt.Sprintf("%.100q is not allowed", value), "allowed: "+s.want)
+		l.fault(name, text.Messagef("%.100q is not allowed", value), text.Messagef("allowed: %s", s.want))
 	}
 }
 
@@ -106,7 +110,8 @@ func (l *loader) find(s Setting) {
 	}
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.TrimSpace(value) != value || strings.ContainsFunc(value, unprintable) {
-		l.fault(s.Name, "holds a character that cannot be printed, or begins or ends with white space", "")
+		l.fault(s.Name, text.Messagef(
+			"holds a character that cannot be printed, or begins or ends with white space"), text.Message{})
 	}
 	l.sources[s.Name] = source
 	if value == "" || l.wrong(s.Name) {
@@ -125,7 +130,7 @@ func (l *loader) read(name, path string) string {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		l.fault(name, "its file cannot be used: "+err.Error(), "")
+		l.fault(name, text.Messagef("its file cannot be used: %s", err.Error()), text.Message{})
 	}
 	return strings.TrimRight(string(content), "\r\n")
 }
@@ -169,11 +174,11 @@ func (l *loader) unknown() {
 		}
 		name := strings.TrimPrefix(err.Error(), "unknown environment variable ")
 		if !slices.Contains(known, name) && os.Getenv(name) != "" {
-			advice := ""
+			var advice text.Message
 			if meant := text.Nearest(name, known); meant != "" {
-				advice = "did you mean " + meant + "?"
+				advice = text.Messagef("did you mean %s?", meant)
 			}
-			l.fault(name, "is not a setting", advice)
+			l.fault(name, text.Messagef("is not a setting"), advice)
 		}
 		_ = os.Unsetenv(name)
 	}

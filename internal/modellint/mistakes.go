@@ -34,13 +34,10 @@ func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 	}
 	l.said[key] = true
 	f := mistakes()[mistake]
-	printer := text.In(l.options.Language)
-	for _, format := range []*string{&f.What, &f.Effect, &f.Advice} {
-		m := text.Message{Format: *format}
-		if strings.Contains(*format, "%[") {
+	for _, m := range []*text.Message{&f.What, &f.Effect, &f.Advice} {
+		if strings.Contains(m.Format, "%[") {
 			m.Args = args
 		}
-		*format = printer.Text(m)
 	}
 	places := []string{"{id}", n.id}
 	for i, arg := range args {
@@ -52,7 +49,10 @@ func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 		places[i] = b.String()
 	}
 	f.Fix = strings.NewReplacer(places...).Replace(f.Fix)
-	f.File, f.Line, f.Subject, f.Name = n.process.file, n.Line, n.id, n.name
+	f.File, f.Line, f.Name = n.process.file, n.Line, n.name
+	if n.id != "" {
+		f.Subject = text.Messagef("%s", n.id)
+	}
 	l.findings = append(l.findings, f)
 	return &l.findings[len(l.findings)-1]
 }

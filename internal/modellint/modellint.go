@@ -19,8 +19,6 @@ type Options struct {
 	Policies *policy.Set
 	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none.
 	JobTypes map[string]string
-	// Language is that of the findings.
-	Language text.Language
 }
 
 // standardTypes are the job types of a worker without settings.

@@ -176,10 +176,10 @@ func TestEveryFixIsWellFormed(t *testing.T) {
 	fixes := 0
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
 		for _, f := range modellint.Lint([]bpmn.Model{file(t, path)}, corpusOptions(t)) {
-			if unfilled.MatchString(f.What + f.Fix) {
+			if unfilled.MatchString(f.What.String() + f.Fix) {
 				t.Errorf("%s: a place is not filled in: %s\n%s", path, f.What, f.Fix)
 			}
-			if f.Fix == "" && f.Advice == "" {
+			if f.Fix == "" && f.Advice.Format == "" {
 				t.Errorf("%s: %s has neither fix nor advice", path, f.Check)
 			}
 			if f.Fix != "" {

@@ -19,7 +19,7 @@ import (
 )
 
 // usedTexts returns the formats that the code has for people, with the places where it has them: the literals
-// that are the first argument of Messagef and of a Sprintf that is not fmt's.
+// that are the first argument of Messagef, Whyf and a Sprintf that is not fmt's.
 func usedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	used := map[string]string{}
@@ -36,12 +36,19 @@ func usedTexts(t *testing.T) map[string]string {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
 			if !is || !formatsForPeople(call.Fun) {
+				if is && isForNobody(path, call) {
+					t.Errorf("%s: an error of a command is a Message", fset.Position(call.Pos()))
+				}
+				if is && called(call.Fun) == "p.lower" { // of package errtext: why evidence does not count
+					why, _ := literal(call.Args[1])
+					used["passed-over "+why] = path
+				}
 				return true
 			}
 			where := fset.Position(call.Pos()).String()
 			if format, is := literal(call.Args[0]); is {
 				used[format] = where
-			} else {
+			} else if !call.Ellipsis.IsValid() { // else its callers are looked at
 				t.Errorf("%s: the format is not a literal", where)
 			}
 			return true
@@ -55,8 +62,8 @@ func usedTexts(t *testing.T) map[string]string {
 	check.Must(t, err)
 	check.Must(t, yaml.Unmarshal(content, &mistakes))
 	for name, f := range mistakes {
-		for _, format := range []string{f.What, f.Effect, f.Advice} {
-			used[format] = file + ": " + name
+		for _, m := range []Message{f.What, f.Effect, f.Advice} {
+			used[m.Format] = file + ": " + name
 		}
 	}
 	delete(used, "")
@@ -68,8 +75,30 @@ func formatsForPeople(function ast.Expr) bool {
 	if !is {
 		return false
 	}
-	of, _ := selector.X.(*ast.Ident)
-	return selector.Sel.Name == "Messagef" || selector.Sel.Name == "Sprintf" && (of == nil || of.Name != "fmt")
+	name := selector.Sel.Name
+	return name == "Messagef" || name == "Whyf" || selector.Sel.Name == "Sprintf" && called(function) != "fmt.Sprintf"
+}
+
+var word = regexp.MustCompile(`(^|[^%])[a-z]{2,}`)
+
+// isForNobody reports whether a command makes an error in English only. Those of flags are worded by cobra.
+func isForNobody(path string, call *ast.CallExpr) bool {
+	name := called(call.Fun)
+	if !strings.HasPrefix(path, "../cli/") || path == "../cli/flags.go" || name != "fmt.Errorf" && name != "errors.New" {
+		return false
+	}
+	format, is := literal(call.Args[0])
+	return is && word.MatchString(format)
+}
+
+// called is the function or method that is called, such as fmt.Errorf, as far as two names say it.
+func called(function ast.Expr) string {
+	if selector, is := function.(*ast.SelectorExpr); is {
+		if of, is := selector.X.(*ast.Ident); is {
+			return of.Name + "." + selector.Sel.Name
+		}
+	}
+	return ""
 }
 
 // literal returns the value of a text, which may be several joined by +.

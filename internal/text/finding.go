@@ -35,14 +35,14 @@ type Finding struct {
 	Line int    `json:"line,omitempty"`
 	// Subject is what the finding is about, such as an element of a model by its id, or "policy tiss, rule
 	// transient.TIMEOUT". Name is what people call it.
-	Subject string `json:"subject,omitempty"`
-	Name    string `json:"name,omitempty"`
+	Subject Message `json:"subject,omitzero"`
+	Name    string  `json:"name,omitempty"`
 	// What is what was found, Effect what happens at run time, Advice what to do, and Fix a text to paste
 	// there.
-	What   string `json:"what"`
-	Effect string `json:"effect,omitempty"`
-	Advice string `json:"advice,omitempty"`
-	Fix    string `json:"fix,omitempty"`
+	What   Message `json:"what"`
+	Effect Message `json:"effect,omitzero"`
+	Advice Message `json:"advice,omitzero"`
+	Fix    string  `json:"fix,omitempty"`
 }
 
 // Findings are several. In JSON an empty one that is not nil is a list.
@@ -58,18 +58,14 @@ func (f Findings) Count(s Severity) (n int) {
 	return n
 }
 
-// Text is all of them in English, none where there are none.
-func (f Findings) Text(none string) string { return f.In(In(English), none) }
-
-// In is all of them for a person, none where there are none. What they say is in the language that they were
-// made in.
+// In is all of them for a person, none where there are none.
 func (f Findings) In(p *Printer, none string) string {
 	if len(f) == 0 {
 		return none + "\n"
 	}
 	texts := make([]string, len(f))
 	for i := range f {
-		texts[i] = f[i].in(p)
+		texts[i] = f[i].In(p)
 	}
 	return strings.Join(texts, "\n")
 }
@@ -86,17 +82,15 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// String is a finding in English.
-func (f Finding) String() string { return f.in(In(English)) }
-
-// in is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a
+// In is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a
 // place in a file its sentences, below the place.
-func (f Finding) in(p *Printer) string {
+func (f Finding) In(p *Printer) string {
+	severity := p.Name("severity", string(f.Severity))
 	if f.File == "" {
 		const longest = len("authentication")
-		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Warning), f.Severity, longest, f.Check, f.OneLine())
-		if f.Advice != "" {
-			s += fmt.Sprintf("%*s-> %s\n", len(Warning)+2, "", f.Advice)
+		s := fmt.Sprintf("%-*s  %-*s  %s\n", len(Warning), severity, longest, f.Check, f.line(p))
+		if f.Advice.Format != "" {
+			s += fmt.Sprintf("%*s-> %s\n", len(Warning)+2, "", p.Text(f.Advice))
 		}
 		return s
 	}
@@ -106,20 +100,20 @@ func (f Finding) in(p *Printer) string {
 	if f.Line > 0 {
 		fmt.Fprintf(&b, ":%d", f.Line)
 	}
-	fmt.Fprintf(&b, ": %s %s\n", p.Name("severity", string(f.Severity)), f.Check)
+	fmt.Fprintf(&b, ": %s %s\n", severity, f.Check)
 	switch {
 	case f.Name != "":
-		b.WriteString(Wrap(Line(fmt.Sprintf("%s (%s)", f.Name, f.Subject)), "  "))
-	case f.Subject != "":
-		b.WriteString(Wrap(Line(f.Subject), "  "))
+		b.WriteString(Wrap(Line(fmt.Sprintf("%s (%s)", f.Name, p.Text(f.Subject))), "  "))
+	case f.Subject.Format != "":
+		b.WriteString(Wrap(Line(p.Text(f.Subject)), "  "))
 	}
-	b.WriteString(Wrap(Line(sentence(f.What)), indent))
-	if f.Effect != "" {
-		b.WriteString(Wrap(p.Sprintf("At run time: %s", Line(sentence(f.Effect))), indent))
+	b.WriteString(Wrap(Line(sentence(p.Text(f.What))), indent))
+	if f.Effect.Format != "" {
+		b.WriteString(Wrap(p.Sprintf("At run time: %s", Line(sentence(p.Text(f.Effect)))), indent))
 	}
 	switch {
-	case f.Advice != "":
-		b.WriteString(Wrap(p.Sprintf("What to do: %s", Line(sentence(f.Advice))), indent))
+	case f.Advice.Format != "":
+		b.WriteString(Wrap(p.Sprintf("What to do: %s", Line(sentence(p.Text(f.Advice)))), indent))
 	case f.Fix != "":
 		b.WriteString(indent + p.Sprintf("What to do:") + "\n")
 	}
@@ -130,12 +124,15 @@ func (f Finding) in(p *Printer) string {
 }
 
 // OneLine is a finding for a log or an error: the place, what it is about and what was found.
-func (f Finding) OneLine() string {
+func (f Finding) OneLine() string { return f.line(In(English)) }
+
+func (f Finding) line(p *Printer) string {
 	place := f.File
 	if f.Line > 0 {
 		place += ":" + strconv.Itoa(f.Line)
 	}
-	parts := slices.DeleteFunc([]string{place, f.Subject, f.What}, func(s string) bool { return s == "" })
+	parts := []string{place, p.Text(f.Subject), p.Text(f.What)}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return Line(strings.Join(parts, ": "))
 }
 

@@ -65,14 +65,3 @@ func Shorten(text string, most int) string {
 	}
 	return string([]rune(text)[:most-3]) + "..."
 }
-
-// Count returns a number of things: 1 claim, 2 retries.
-func Count[N int | int64](n N, thing string) string {
-	if n != 1 {
-		if stem, is := strings.CutSuffix(thing, "y"); is {
-			thing = stem + "ie"
-		}
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}

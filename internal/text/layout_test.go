@@ -40,13 +40,3 @@ func TestShortenEndsWithThreeDots(t *testing.T) {
 		}
 	}
 }
-
-func TestCountTakesThePlural(t *testing.T) {
-	for want, got := range map[string]string{
-		"0 claims": text.Count(0, "claim"), "1 retry": text.Count(1, "retry"), "2 retries": text.Count(int64(2), "retry"),
-	} {
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

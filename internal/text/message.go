@@ -12,7 +12,8 @@ import (
 )
 
 // Message is a text for people that is not yet in a language: an English format of package fmt, by which the
-// catalogue has it, and its arguments, which may be Messages and Redacted too. In JSON it is English.
+// catalogue has it, and its arguments, of which Messages, Redacted, times, durations and Ranges are written
+// as the language does. In JSON it is English.
 type Message struct {
 	Format string
 	Args   []any
@@ -31,6 +32,12 @@ func (m Message) String() string { return In(English).Text(m) }
 
 // MarshalText returns the message in English.
 func (m Message) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads a format.
+func (m *Message) UnmarshalText(format []byte) error {
+	m.Format = string(format)
+	return nil
+}
 
 // Printer writes texts for people in one language, with times in one zone. It is safe for concurrent use.
 type Printer struct {
@@ -71,14 +78,20 @@ func (p *Printer) Text(m Message) string {
 			args[i] = p.Text(inner)
 		case Redacted:
 			args[i] = p.Redacted(string(inner))
+		case time.Time:
+			args[i] = p.Time(inner)
+		case time.Duration:
+			args[i] = p.Span(inner)
+		case Range:
+			args[i] = p.between(inner)
 		}
 	}
 	return p.printer.Sprintf(m.Format, args...)
 }
 
 // Sprintf formats by [fmt.Sprintf] in the printer's language, numbers as that language writes them: 1,234 or
-// 1.234. The format is a literal, in English, that the catalogue has. Of an argument that is a [Message], it
-// takes what it is in that language.
+// 1.234. The format is a literal, in English, that the catalogue has. Arguments are written as those of a
+// [Message].
 //
 // A number that identifies something, such as a key, is given as a text.
 func (p *Printer) Sprintf(format string, args ...any) string {

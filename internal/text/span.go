@@ -49,9 +49,11 @@ func About(d time.Duration) string {
 	return Span(d.Truncate(unit))
 }
 
-// Range returns two spans: 8 to 12 min.
-func Range(shortest, longest time.Duration) string {
-	from, to := Span(shortest), Span(longest)
+// Range is a band of spans as an argument of a [Message]: 8 to 12 min.
+type Range struct{ Shortest, Longest time.Duration }
+
+func (p *Printer) between(r Range) string {
+	from, to := p.Span(r.Shortest), p.Span(r.Longest)
 	if from == to {
 		return to
 	}
@@ -59,7 +61,7 @@ func Range(shortest, longest time.Duration) string {
 	if _, other, _ := strings.Cut(to, " "); unit == other {
 		from = number
 	}
-	return from + " to " + to
+	return p.Sprintf("%s to %s", from, to)
 }
 
 // Time returns an instant in UTC to the second.

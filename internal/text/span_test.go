@@ -55,7 +55,7 @@ func TestRangeNamesACommonUnitOnce(t *testing.T) {
 		"1 min 30 s to 3 min":  {90 * time.Second, 3 * time.Minute},
 		"165 min to 5 h 5 min": {165 * time.Minute, 305 * time.Minute},
 	} {
-		if got := text.Range(band[0], band[1]); got != want {
+		if got := text.In(text.English).Sprintf("%s", text.Range{Shortest: band[0], Longest: band[1]}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -62,7 +62,7 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	}
 	if err := conn.SendBatch(ctx, last).Close(); err != nil {
 		if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
-			err = &audit.BrokenError{Chain: head.Chain, Why: "its signed head is behind its records: an earlier one was put back"}
+			err = &audit.BrokenError{Chain: head.Chain, Why: audit.Whyf("its signed head is behind its records: an earlier one was put back")}
 		}
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (t *transaction) first(entries []audit.Entry) *pgx.Batch {
 // place makes what is new, and returns the last round trip with the head in it.
 func (t *transaction) place() (*pgx.Batch, audit.Head, error) {
 	if len(t.heads) == 0 {
-		return nil, audit.Head{}, &audit.BrokenError{Why: "the signed head of a chain is gone; worker audit verify shows which"}
+		return nil, audit.Head{}, &audit.BrokenError{Why: audit.Whyf("the signed head of a chain is gone; worker audit verify shows which")}
 	}
 	if err := t.store.checkHead(t.heads[0]); err != nil {
 		return nil, audit.Head{}, err
@@ -151,7 +151,7 @@ func (s *store) checkHead(h audit.Head) error {
 	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.secret.Public().CheckHead(h) {
 		return nil
 	}
-	return &audit.BrokenError{Chain: h.Chain, Why: "its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it"}
+	return &audit.BrokenError{Chain: h.Chain, Why: audit.Whyf("its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it")}
 }
 
 // Probe makes a write: an append of nothing, in the way of nobody. So it fails where that does, such as behind a pooler that

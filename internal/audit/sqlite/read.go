@@ -241,7 +241,7 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 }
 
 func damage(finding string) error {
-	return &audit.BrokenError{Why: "the file is damaged, restore a backup: " + strings.Join(strings.Fields(finding), " ")}
+	return &audit.BrokenError{Why: audit.Whyf("the file is damaged, restore a backup: %s", strings.Join(strings.Fields(finding), " "))}
 }
 
 // readMeta reads a value, empty where there is none.

@@ -92,7 +92,7 @@ func (w *writer) load(ctx context.Context) error {
 		return err
 	}
 	if h := heads[0]; h.Seq != w.chain.Seq || h.Hash != w.chain.Last || !w.secret.Public().CheckHead(h) {
-		return &audit.BrokenError{Chain: chainNumber, Seq: w.chain.Seq, Why: "it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup"}
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.chain.Seq, Why: audit.Whyf("it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup")}
 	}
 	return nil
 }

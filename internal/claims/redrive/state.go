@@ -131,7 +131,7 @@ func check(c *Claim) string {
 
 // gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
 func gone(c *Claim) text.Message {
-	at := text.Time(c.Last.At)
+	at := c.Last.At
 	recorded := text.Messagef("at %s", at)
 	if c.DecidedBy != "" {
 		recorded = text.Messagef("by %s at %s", c.DecidedBy, at)

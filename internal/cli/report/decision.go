@@ -15,9 +15,6 @@ import (
 // words are the words about claims and decisions in a language.
 type words struct{ *text.Printer }
 
-// english are the words of commands that have no other language.
-var english = words{text.NewPrinter(text.English, time.UTC)}
-
 // steps words what each of the six steps of a decision found: of a retry with this wait, or of one that stops
 // the claim with a BPMN error. The last is empty where the time of the next try is not known.
 func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
@@ -25,7 +22,7 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 	found := [6]string{submissionError, w.class(d), "", wait, w.Sprintf("try again"), ""}
 	if d.ShouldRetry {
 		if used--; d.NextRetryTime != nil {
-			found[5] = w.Sprintf("for %s", w.Time(*d.NextRetryTime))
+			found[5] = w.Sprintf("for %s", *d.NextRetryTime)
 		}
 	} else {
 		found[3], found[5] = w.Sprintf("none"), w.Sprintf("none")
@@ -43,7 +40,7 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 		found[3] += w.Sprintf(" (ignored: %s)", strings.Join(x.Ignored, ", "))
 	}
 	if !x.Deadline.IsZero() {
-		found[4] += w.Sprintf("; the deadline is %s", w.Time(x.Deadline))
+		found[4] += w.Sprintf("; the deadline is %s", x.Deadline)
 	}
 	if x.With != "" {
 		found[4] += w.Sprintf("; left with %s", text.Line(w.Name("with", x.With)))
@@ -78,9 +75,9 @@ func (w words) cause(rule, code string) string {
 // wait words a wait, or the band in which it lies, and what made it so long. p is the policy that gives it,
 // nil where that is not known: only it knows how far its jitter reaches, and whether its min or max cut the
 // wait.
-func (w words) wait(x *contract.Explanation, from, to time.Duration, p *retry.Policy) string {
+func (w words) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
 	var why []string
-	shown, before := w.Decimal(text.Range(from, to)), w.iso(x.DelayBeforeJitter)
+	shown, before := w.Sprintf("%s", band), w.iso(x.DelayBeforeJitter)
 	switch {
 	case x.Reason == retry.StepHint:
 		why = append(why, w.hint(x.Hint))
@@ -97,11 +94,11 @@ func (w words) wait(x *contract.Explanation, from, to time.Duration, p *retry.Po
 	for _, bound := range x.Bounds {
 		switch {
 		case bound == retry.BoundDeadline:
-			why = append(why, w.Sprintf("pulled forward to the deadline %s", w.Time(x.Deadline)))
-		case bound == retry.BoundMin && p != nil && from == p.Min:
-			why = append(why, w.Sprintf("minimum %s", w.Span(from)))
-		case bound == retry.BoundMax && p != nil && to == p.Max:
-			why = append(why, w.Sprintf("maximum %s", w.Span(to)))
+			why = append(why, w.Sprintf("pulled forward to the deadline %s", x.Deadline))
+		case bound == retry.BoundMin && p != nil && band.Shortest == p.Min:
+			why = append(why, w.Sprintf("minimum %s", band.Shortest))
+		case bound == retry.BoundMax && p != nil && band.Longest == p.Max:
+			why = append(why, w.Sprintf("maximum %s", band.Longest))
 		}
 	}
 	if why == nil {
@@ -126,9 +123,9 @@ func giver(p *retry.Policy, x *contract.Explanation) *retry.Policy {
 // hint words the hint of the other side.
 func (w words) hint(h retry.Hint) string {
 	if h.Until.IsZero() {
-		return w.Sprintf("the other side asked to come back after %s", w.Span(time.Duration(h.After)))
+		return w.Sprintf("the other side asked to come back after %s", time.Duration(h.After))
 	}
-	return w.Sprintf("the other side asked to come back at %s", w.Time(h.Until))
+	return w.Sprintf("the other side asked to come back at %s", h.Until)
 }
 
 // advice words what to do before the claim is sent again.

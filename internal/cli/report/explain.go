@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -60,36 +59,37 @@ func Explain(p *retry.Policy, request retry.Request, now time.Time) Explanation 
 
 // Text words the explanation: the steps of the decision as a history has them, what else there is in the
 // text, and the waits ahead.
-func (e Explanation) Text() string {
+func (e *Explanation) Text(p *text.Printer) string {
 	var b strings.Builder
-	wait := ""
+	w, wait := words{p}, ""
 	if len(e.Schedule) > 0 {
-		from, to := time.Duration(e.Schedule[0].Shortest), time.Duration(e.Schedule[0].Longest)
-		wait = english.wait(&e.RetryDecision, from, to, e.policy)
+		wait = w.wait(&e.RetryDecision, e.Schedule[0].wait(), e.policy)
 	}
-	for i, found := range english.steps(&e.Decision, "", wait, e.BPMNError) {
+	for i, found := range w.steps(&e.Decision, "", wait, e.BPMNError) {
 		if i > 0 && found != "" { // the first is the text that was asked about
-			b.WriteString(label(english.step(i), found))
+			b.WriteString(label(w.step(i), found))
 		}
 	}
 	for _, found := range e.Evidence {
-		name, words := "evidence", found.Found
+		name, what := p.Sprintf("evidence"), found.Found
 		if found.SaidOf != "" {
-			words += ", said of " + found.SaidOf
+			what = p.Sprintf("%s, said of %s", what, found.SaidOf)
 		}
 		if found.PassedOver != "" {
-			name, words = "passed over", words+": "+found.PassedOver
+			name, what = p.Sprintf("passed over"), what+": "+p.Name("passed-over", found.PassedOver)
 		}
-		b.WriteString(label(name, words))
+		b.WriteString(label(name, what))
 	}
 	for _, l := range e.Later {
-		b.WriteString(label("rule after it", fmt.Sprintf("%s, %s", l.Rule, l.Class)))
+		b.WriteString(label(p.Sprintf("rule after it"), l.Rule+", "+string(l.Class)))
 	}
-	b.WriteString(label("policy", e.RetryDecision.Policy+", version "+e.RetryDecision.PolicyVersion))
+	x := &e.RetryDecision
+	b.WriteString(label(p.Sprintf("policy"), p.Sprintf("%s, version %s", x.Policy, x.PolicyVersion)))
 	if len(e.Schedule) > 0 {
-		b.WriteString("\nThe waits ahead, if every submission fails and no permanent error comes:\n\n")
-		b.WriteString(scheduleTable(e.Schedule))
-		b.WriteString("  then   stop, BPMN error " + retry.CodeMaxRetriesExceeded + "\n")
+		b.WriteString("\n" + text.Wrap(p.Sprintf(
+			"The waits ahead, if every submission fails and no permanent error comes:"), "") + "\n")
+		b.WriteString(scheduleTable(p, e.Schedule))
+		b.WriteString("  " + p.Sprintf("then   stop, BPMN error %s", retry.CodeMaxRetriesExceeded) + "\n")
 	}
 	return b.String()
 }

@@ -64,7 +64,8 @@ func (h *History) Text(p *text.Printer, policy func(name string) (*retry.Policy,
 		if r.Kind == audit.KindRetry {
 			d, _ := retry.ParseDuration(f.RetryDecision.BackoffDuration) // the worker wrote it
 			inForce, _ := policy(r.Policy)
-			wait = w.wait(&f.RetryDecision, d, d, giver(inForce, &f.RetryDecision))
+			band := text.Range{Shortest: d, Longest: d}
+			wait = w.wait(&f.RetryDecision, band, giver(inForce, &f.RetryDecision))
 			what, story = w.Sprintf("retry %d", r.RetryCount), h.waits(w, i, wait)+"  "+story
 		}
 		rows = append(rows, []string{"  " + r.At.In(p.Location()).Format("15:04"), what, story})

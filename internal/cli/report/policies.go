@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -51,45 +50,46 @@ func PolicyInFull(set *policy.Set, p *retry.Policy) Policy {
 }
 
 // PoliciesText lists policies.
-func PoliciesText(list []Policy) string {
+func PoliciesText(p *text.Printer, list []Policy) string {
 	var b strings.Builder
 	for i := range list {
 		s := &list[i]
-		b.WriteString(label(s.Policy.Name, s.tries()))
+		b.WriteString(label(s.Policy.Name, s.tries(p)))
 		if s.Policy.Description != "" {
 			b.WriteString(label("", s.Policy.Description))
 		}
-		b.WriteString(label("", s.origin()) + "\n")
+		b.WriteString(label("", s.origin(p)) + "\n")
 	}
 	return b.String()
 }
 
-func (s Policy) tries() string {
+func (s *Policy) tries(p *text.Printer) string {
 	if len(s.Schedule) == 0 {
-		return "no retries"
+		return p.Sprintf("no retries")
 	}
-	return text.Count(s.Policy.MaxRetries, "retry") + " in " + s.Schedule[len(s.Schedule)-1].total()
+	return p.Sprintf("%d retries in %s", s.Policy.MaxRetries, s.Schedule[len(s.Schedule)-1].total())
 }
 
-func (s Policy) origin() string {
-	origin := fmt.Sprintf("%s, version %s", s.Origin, s.Version)
+func (s *Policy) origin(p *text.Printer) string {
+	origin := p.Sprintf("%s, version %s", s.Origin, s.Version)
 	if s.Policy.Source != "" {
-		origin += ", from " + s.Policy.Source
+		origin = p.Sprintf("%s, from %s", origin, s.Policy.Source)
 	}
 	return origin
 }
 
 // Text words the policy: its waits, and all of it as a file states it.
-func (s Policy) Text() string {
-	out := label("policy", s.Policy.Name+", "+s.origin()) + label("tries", s.tries())
+func (s *Policy) Text(p *text.Printer) string {
+	out := label(p.Sprintf("policy"), s.Policy.Name+", "+s.origin(p)) + label(p.Sprintf("tries"), s.tries(p))
 	if len(s.Schedule) > 0 {
-		out += "\n" + scheduleTable(s.Schedule)
+		out += "\n" + scheduleTable(p, s.Schedule)
 	}
-	return out + "\nAs a file states it, with all that it inherits and all defaults:\n\n" + s.file()
+	all := p.Sprintf("As a file states it, with all that it inherits and all defaults:")
+	return out + "\n" + text.Wrap(all, "") + "\n" + s.file()
 }
 
 // file returns the policies file with this policy.
-func (s Policy) file() string {
+func (s *Policy) file() string {
 	var node yaml.Node
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)

@@ -19,9 +19,8 @@ type Report struct {
 	// Oldest are the claims that had been open longest at the end of the time, of so many.
 	Oldest []claims.Claim `json:"oldest"`
 	Open   int            `json:"open"`
-	// Records is how many records from before the end of the time were verified, NotVerified why none was.
-	Records     int64  `json:"records"`
-	NotVerified string `json:"notVerified,omitempty"`
+	// NotVerified is why the audit trail was not verified, empty where it is in order.
+	NotVerified text.Message `json:"notVerified,omitzero"`
 }
 
 // mostCauses is how many causes of a policy a report lists at most.
@@ -106,8 +105,8 @@ func causeWords(p *text.Printer, c *kpi.Cause) string {
 
 // verdict tells the reader whether the trail is in order.
 func (r *Report) verdict(p *text.Printer) string {
-	if r.NotVerified != "" {
+	if r.NotVerified.Format != "" {
 		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", r.NotVerified)
 	}
-	return p.Sprintf("Audit trail verified: %d records, no change.", r.Records)
+	return p.Sprintf("The audit trail was verified for this report: no record was changed.")
 }

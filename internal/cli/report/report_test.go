@@ -16,7 +16,10 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-var inPortuguese = text.NewPrinter(text.Portuguese, time.UTC)
+var (
+	inPortuguese = text.In(text.Portuguese)
+	english      = words{text.In(text.English)}
+)
 
 func TestACauseHasTheTermOfItsCode(t *testing.T) {
 	for _, c := range []struct{ rule, code, want string }{
@@ -74,29 +77,14 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 
 func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 	for p := range policy.BuiltIns().All() {
-		_, file, _ := strings.Cut(PolicyInFull(policy.BuiltIns(), p).Text(), "\npolicies:\n")
+		shown := PolicyInFull(policy.BuiltIns(), p)
+		_, file, _ := strings.Cut(shown.Text(english.Printer), "\npolicies:\n")
 		set, err := policy.Parse("shown.yaml", []byte("policies:\n"+file))
 		check.Must(t, err)
 		again, _ := set.Get(p.Name)
 		check.Same(t, p.Version(), again.Version(), "version of %s", p.Name)
 		check.Same(t, p.Targets, again.Targets, "targets of %s", p.Name)
 	}
-}
-
-func TestClaimsWithoutAPolicyAreNotCalledUnfailed(t *testing.T) {
-	results := []kpi.Result{
-		{Policy: claims.NoPolicy, Claims: kpi.Outcomes{Total: 3, AcceptedAtOnce: 1, Open: map[audit.Standing]int64{audit.Waiting: 2}}},
-		{Policy: "tiss", Claims: kpi.Outcomes{Total: 4, Abandoned: 1, Open: map[audit.Standing]int64{audit.Stopped: 3}}},
-	}
-	check.Same(t, [][]string{
-		{"", "no policy", "tiss", "All"},
-		{"Claims", "3", "4", "7"},
-		{"Accepted at once", "1", "0", "1"},
-		{"Accepted after retry", "0", "0", "0"},
-		{"Accepted after a person sent it again", "0", "0", "0"},
-		{"Open at the end", "2", "3", "5"},
-		{"Abandoned", "0", "1", "1"},
-	}, outcomes(english.Printer, results).Table, "outcomes")
 }
 
 func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {

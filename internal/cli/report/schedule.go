@@ -29,21 +29,28 @@ func isoOf(s *retry.Scheduled) isoWait {
 	}
 }
 
-func (w *isoWait) wait() string {
-	return text.Range(time.Duration(w.Shortest), time.Duration(w.Longest))
+func (w *isoWait) wait() text.Range {
+	return text.Range{Shortest: time.Duration(w.Shortest), Longest: time.Duration(w.Longest)}
 }
 
-func (w *isoWait) total() string {
-	return text.Range(time.Duration(w.TotalShortest), time.Duration(w.TotalLongest))
+// total is the band of all waits so far.
+func (w *isoWait) total() text.Range {
+	return text.Range{Shortest: time.Duration(w.TotalShortest), Longest: time.Duration(w.TotalLongest)}
 }
 
 // scheduleTable lays out the waits of a policy.
-func scheduleTable(waits []isoWait) string {
-	rows := [][]string{{"retry", "before jitter", "wait", "waited in all"}}
+func scheduleTable(p *text.Printer, waits []isoWait) string {
+	rows := [][]string{
+		{p.Sprintf("retry"), p.Sprintf("before jitter"), p.Sprintf("wait"), p.Sprintf("waited in all")},
+	}
 	for i := range waits {
 		w := &waits[i]
-		before := text.Span(time.Duration(w.BeforeJitter))
-		rows = append(rows, []string{strconv.Itoa(w.Retry), before, w.wait(), w.total()})
+		rows = append(rows, []string{
+			strconv.Itoa(w.Retry),
+			p.Span(time.Duration(w.BeforeJitter)),
+			p.Sprintf("%s", w.wait()),
+			p.Sprintf("%s", w.total()),
+		})
 	}
 	return text.Table("  ", rows)
 }

@@ -26,37 +26,43 @@ func (s *Simulation) Add(named string, r *simulate.Result) {
 }
 
 // Text words the simulation, each policy as it was named.
-func (s *Simulation) Text() string {
+func (s *Simulation) Text(p *text.Printer) string {
 	var b strings.Builder
-	rows := [][]string{{"POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "A MINUTE", "MEDIAN", "95 %"}}
+	rows := [][]string{{
+		p.Sprintf("POLICY"),
+		p.Sprintf("ACCEPTED"),
+		p.Sprintf("GIVEN UP"),
+		p.Sprintf("IN VAIN"),
+		p.Sprintf("A MINUTE"),
+		p.Sprintf("MEDIAN"),
+		"95 %",
+	}}
+	span := func(seconds int64) string {
+		if seconds == 0 {
+			return "-"
+		}
+		return p.About(time.Duration(seconds) * time.Second)
+	}
 	for i, r := range s.Policies {
 		named := filepath.Base(s.named[i])
-		b.WriteString(text.Wrap(fmt.Sprintf("%s: policy %s, version %s, takes the error for %s (rule %s).",
-			text.Line(named), r.Policy, r.Version, r.Class, r.RuleID), ""))
+		b.WriteString(text.Wrap(p.Sprintf("%s: policy %s, version %s, takes the error for %s (rule %s).",
+			text.Line(named), r.Policy, r.Version, p.Name("class", string(r.Class)), r.RuleID), ""))
 		rows = append(rows, []string{
 			named,
 			s.share(r.Accepted),
 			s.share(r.GivenUp),
 			fmt.Sprint(r.InVain),
 			fmt.Sprint(r.InAMinute),
-			spanOrDash(r.Median),
-			spanOrDash(r.P95),
+			span(r.Median),
+			span(r.P95),
 		})
 	}
-	return b.String() + "\n" + text.Table("", rows) + `
-IN VAIN: retries in an outage. A MINUTE: the most retries within any minute.
-MEDIAN, 95 %: from the first failure to the acceptance.
-`
+	return b.String() + "\n" + text.Table("", rows) + "\n" + text.Wrap(p.Sprintf(
+		"IN VAIN: retries in an outage. A MINUTE: the most retries within any minute. "+
+			"MEDIAN, 95 %%: from the first failure to the acceptance."), "")
 }
 
 // share is a number of claims and its part of all, which is 100 % only for all.
 func (s *Simulation) share(claims int) string {
 	return fmt.Sprintf("%d (%d %%)", claims, 100*claims/s.Claims)
-}
-
-func spanOrDash(seconds int64) string {
-	if seconds == 0 {
-		return "-"
-	}
-	return text.About(time.Duration(seconds) * time.Second)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +76,7 @@ func (t *Trial) Add(r *audit.Record, now retry.Classification) *TrialChange {
 }
 
 // Text words the trial, the most frequent change first.
-func (t Trial) Text() string {
+func (t *Trial) Text(p *text.Printer) string {
 	changes := slices.Clone(t.Changes)
 	slices.SortStableFunc(changes, func(a, b *TrialChange) int { return cmp.Compare(b.Errors, a.Errors) })
 	changed := 0
@@ -85,18 +84,21 @@ func (t Trial) Text() string {
 		changed += c.Errors
 	}
 	var b strings.Builder
-	b.WriteString(text.Wrap(fmt.Sprintf(
-		"Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
-		t.Policy, t.Version, text.Count(t.Errors, "error"), t.Of, text.Time(t.From), changed), ""))
+	say := func(words, indent string) { b.WriteString(text.Wrap(words, indent)) }
+	say(p.Sprintf("Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
+		t.Policy, t.Version, text.Messagef("%d errors", t.Errors), t.Of, t.From, changed), "")
 	for _, c := range changes {
-		fmt.Fprintf(&b, "\n%s of %s, of which %d accepted since\n",
-			text.Count(c.Errors, "error"), text.Count(c.Claims, "claim"), c.Accepted)
-		b.WriteString(text.Wrap(fmt.Sprintf("were %s by %s, would be %s by %s",
-			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule), "    "))
+		b.WriteString("\n")
+		say(p.Sprintf("%s of %s, of which %d accepted since",
+			text.Messagef("%d errors", c.Errors), text.Messagef("%d claims", c.Claims), c.Accepted), "")
+		say(p.Sprintf("were %s by %s, would be %s by %s",
+			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule), "    ")
 	}
 	if t.Masked > 0 {
-		b.WriteString("\n" + text.Wrap(text.Count(t.Masked, "more error")+
-			" could not be compared: the masked text does not say any more what decided.", ""))
+		b.WriteString("\n")
+		say(p.Sprintf("%d more errors could not be compared: the masked text does not say any more what "+
+			"decided.",
+			t.Masked), "")
 	}
 	return b.String()
 }

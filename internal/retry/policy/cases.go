@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Case is an error text and what a policy is to make of it. What is empty of the answer is not compared.
@@ -42,7 +43,7 @@ func ParseCases(file string, content []byte) ([]Case, error) {
 		cases[i].Line = node.Line
 		_ = node.Decode(&cases[i]) // the strict decoder has found no fault
 		if cases[i].Answer == (Answer{}) {
-			f.add(node.Line, "", "the case states none of class, rule and wait")
+			f.add(node.Line, text.Messagef("the case states none of class, rule and wait"))
 		}
 	}
 	return cases, f.err()

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 //go:generate go test . -run TestTheSchema -update
@@ -132,7 +133,7 @@ func (e *Entry) line(rule, setting string) (line int, stated bool) {
 }
 
 // settings returns what the policy is made of. It calls fault with what cannot be read of it.
-func (e *Entry) settings(fault func(setting, problem string)) retry.Settings {
+func (e *Entry) settings(fault func(setting string, problem text.Message)) retry.Settings {
 	s := retry.Settings{
 		Name:             e.Name,
 		Base:             time.Duration(e.Base),
@@ -151,19 +152,20 @@ func (e *Entry) settings(fault func(setting, problem string)) retry.Settings {
 		InDoubt:          e.InDoubt,
 	}
 	if !s.AcceptEmptyError && e.OnEmptyError != defaults.OnEmptyError {
-		fault("onEmptyError", "must be reject or unknown")
+		fault("onEmptyError", text.Messagef("must be reject or unknown"))
 	}
 	for _, t := range e.Targets {
 		target, err := retry.ParseTarget(t.KPI, t.Target, t.Source)
 		if err != nil {
-			fault("targets", err.Error())
+			fault("targets", text.Messagef("%s", err.Error()))
 			continue
 		}
 		s.Targets = append(s.Targets, target)
 	}
 	var err error
 	if s.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
-		fault("timeZone", "is "+quoted(e.TimeZone)+", which is no zone such as "+defaults.TimeZone)
+		fault("timeZone", text.Messagef("is %s, which is no zone such "+
+			"as %s", quoted(e.TimeZone), defaults.TimeZone))
 		s.Zone = time.UTC // so that the rest is checked
 	}
 	return s

@@ -23,10 +23,11 @@ type form struct {
 }
 
 // add adds a fault. A subject is needed only where the line does not show it.
-func (f *form) add(line int, subject, what string) {
+func (f *form) add(line int, what text.Message) *text.Finding {
 	f.faults = append(f.faults, text.Finding{
-		Severity: text.Error, Check: "refused", File: f.file, Line: line, Subject: subject, What: what,
+		Severity: text.Error, Check: "refused", File: f.file, Line: line, What: what,
 	})
+	return &f.faults[len(f.faults)-1]
 }
 
 // err returns the faults in the order of the lines, each once; nil for none.
@@ -35,9 +36,9 @@ func (f *form) err() error {
 		return nil
 	}
 	slices.SortStableFunc(f.faults, func(a, b text.Finding) int {
-		return cmp.Or(a.Line-b.Line, strings.Compare(a.What, b.What))
+		return cmp.Or(a.Line-b.Line, strings.Compare(a.What.String(), b.What.String()))
 	})
-	return slices.Compact(f.faults)
+	return slices.CompactFunc(f.faults, func(a, b text.Finding) bool { return a.OneLine() == b.OneLine() })
 }
 
 // decode reads YAML into a value and notes the faults of its form. It returns the items of its only field, a
@@ -48,15 +49,16 @@ func (f *form) decode(content []byte, into any, field string) []yaml.Node {
 	err := decoder.Decode(into)
 	if all, read := errors.AsType[*yaml.TypeError](err); read {
 		for _, problem := range all.Errors {
-			f.refused("", problem)
+			f.refused(problem)
 		}
 	} else if err != nil && !errors.Is(err, io.EOF) {
-		f.refused("is not YAML: ", err.Error())
+		line, problem := placed(err.Error())
+		f.add(line, text.Messagef("is not YAML: %s", problem))
 		return nil
 	}
 	var second yaml.Node
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		f.add(second.Line, "", "a second YAML document begins here (---), but only one is read")
+		f.add(second.Line, text.Messagef("a second YAML document begins here (---), but only one is read"))
 	}
 	var lists map[string][]yaml.Node
 	_ = yaml.Unmarshal(content, &lists) // the decoder has said what is wrong
@@ -64,7 +66,7 @@ func (f *form) decode(content []byte, into any, field string) []yaml.Node {
 		f.overlooked(&lists[field][i])
 	}
 	if len(lists[field]) == 0 && f.faults == nil {
-		f.add(0, "", "the file holds no "+field+": it begins with "+field+": and a list of them")
+		f.add(0, text.Messagef("the file holds no %[1]s: it begins with %[1]s: and a list of them", field))
 	}
 	return lists[field]
 }
@@ -78,13 +80,14 @@ func (f *form) overlooked(node *yaml.Node) {
 		switch tag := n.ShortTag(); {
 		case mapping && i%2 == 0: // the name of a field
 		case tag == "!!null":
-			f.add(n.Line, "", "a value is missing here: state one, or leave the field out")
+			f.add(n.Line, text.Messagef("a value is missing here: state one, or leave the field out"))
 		case !mapping: // an item of a list is a text
 		case (tag == "!!int" || tag == "!!float") && !plainNumber.MatchString(n.Value):
-			f.add(n.Line, "", quoted(n.Value)+
-				" must be a number of 0 or more in plain decimal digits, or quoted if it is a text")
+			f.add(n.Line, text.Messagef(
+				"%s must be a number of 0 or more in plain decimal digits, or quoted if it is a text",
+				quoted(n.Value)))
 		case tag == "!!float" && slices.Contains(counts, node.Content[i-1].Value):
-			f.add(n.Line, "", quoted(n.Value)+" must be a whole number")
+			f.add(n.Line, text.Messagef("%s must be a whole number", quoted(n.Value)))
 		}
 	}
 }
@@ -101,30 +104,39 @@ var (
 )
 
 // values describes, for each Go type that the decoder names, what a person has to write.
-var values = map[string]string{
-	"string":   "one text",
-	"bool":     "true or false",
-	"int":      "a whole number",
-	"float64":  "a number, such as 2 or 0.2 (a fifth, 20 %)",
-	"[]string": "a list in brackets, such as [PORTAL CLOSED, PORTAL FECHADO]",
+var values = map[string]text.Message{
+	"string":   text.Messagef("one text"),
+	"bool":     text.Messagef("true or false"),
+	"int":      text.Messagef("a whole number"),
+	"float64":  text.Messagef("a number, such as 2 or 0.2 (a fifth, 20 %%)"),
+	"[]string": text.Messagef("a list in brackets, such as [PORTAL CLOSED, PORTAL FECHADO]"),
+}
+
+// placed returns the line that the decoder names, and the problem there.
+func placed(problem string) (line int, rest string) {
+	at := yamlLine.FindStringSubmatch(problem)
+	line, _ = strconv.Atoi(at[1])
+	return line, strings.TrimPrefix(problem, at[0])
 }
 
 // refused notes a fault that the decoder has found.
-func (f *form) refused(prefix, problem string) {
-	at := yamlLine.FindStringSubmatch(problem)
-	line, _ := strconv.Atoi(at[1])
-	problem = strings.TrimPrefix(problem, at[0])
+func (f *form) refused(problem string) {
+	line, problem := placed(problem)
+	what := text.Messagef("%s", problem)
 	if found := unknownField.FindStringSubmatch(problem); found != nil {
-		problem = "there is no field " + text.Shorten(found[1], 60) + " here"
+		what = text.Messagef("there is no field %s here", text.Shorten(found[1], 60))
 		if near := text.Nearest(found[1], fields); near != "" && near != found[1] {
-			problem += ": did you mean " + near + "?"
+			what = text.Messagef("%s: did you mean %s?", what, near)
 		}
 	} else if found := wrongType.FindStringSubmatch(problem); found != nil {
-		wanted := values[listType.ReplaceAllString(found[2], "[]string")]
-		problem = cmp.Or(found[1], "the value") + " must be " + cmp.Or(wanted,
-			"fields with values, each after its name, or a list of such with a - before each")
+		wanted, known := values[listType.ReplaceAllString(found[2], "[]string")]
+		if !known {
+			wanted = text.Messagef(
+				"fields with values, each after its name, or a list of such with a - before each")
+		}
+		what = text.Messagef("%s must be %s", cmp.Or(found[1], "the value"), wanted)
 	}
-	f.add(line, "", prefix+problem)
+	f.add(line, what)
 }
 
 // fields are the names of all fields of the files.
@@ -148,11 +160,11 @@ func fieldsOf(names []string, t reflect.Type) []string {
 }
 
 // meant guesses which of the known names a name stands for.
-func meant(name string, known []string) string {
+func meant(name string, known []string) text.Message {
 	if similar := text.Nearest(name, known); similar != "" {
-		return "did you mean " + similar + "?"
+		return text.Messagef("did you mean %s?", similar)
 	}
-	return "known are " + strings.Join(known, ", ")
+	return text.Messagef("known are %s", strings.Join(known, ", "))
 }
 
 // quoted quotes a value. A long one is cut, so that it does not fill the screen.

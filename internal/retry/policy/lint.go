@@ -2,8 +2,8 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +47,7 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 		l.changes()
 	}
 	slices.SortFunc(l.findings, func(a, b text.Finding) int {
-		return cmp.Or(a.Line-b.Line, cmp.Compare(a.What, b.What))
+		return cmp.Or(a.Line-b.Line, strings.Compare(a.What.String(), b.What.String()))
 	})
 	return l.findings
 }
@@ -64,8 +64,8 @@ type linter struct {
 // never is the check of policies that harm every claim, and the only one whose findings are errors.
 const never = "never-retries"
 
-// find adds a finding if it is so; then it returns true. What was found is a format.
-func (l *linter) find(so bool, name, advice, what string, args ...any) bool {
+// find adds a finding if it is so; then it returns true.
+func (l *linter) find(so bool, name string, advice, what text.Message) bool {
 	if so {
 		severity := text.Warning
 		if name == never {
@@ -78,7 +78,7 @@ func (l *linter) find(so bool, name, advice, what string, args ...any) bool {
 			File:     l.e.Origin,
 			Line:     line,
 			Subject:  subject(l.e.Name, l.rule),
-			What:     fmt.Sprintf(what, args...),
+			What:     what,
 			Advice:   advice,
 		})
 	}
@@ -88,18 +88,20 @@ func (l *linter) find(so bool, name, advice, what string, args ...any) bool {
 // never finds the reason why nothing is ever tried again.
 func (l *linter) never() bool {
 	p := l.p
-	const what = "nothing is ever tried again: "
 	passes := func(r retry.Rule) bool { return r.Class == retry.Transient }
 	stops := p.Unknown == retry.Permanent && !p.AcceptEmptyError && !slices.ContainsFunc(p.Rules, passes)
 	return l.find(p.MaxRetries == 0 && !p.JobOverrides, never,
-		"raise maxRetries: it is how often a claim is tried again",
-		what+"maxRetries is 0") ||
+		text.Messagef("raise maxRetries: it is how often a claim is tried again"),
+		text.Messagef("nothing is ever tried again: maxRetries is 0")) ||
 		l.find(p.Deadline > 0 && p.Deadline < p.Min, never,
-			"lengthen the deadline, or shorten min",
-			what+"the deadline, %s, is shorter than min, %s", text.Span(p.Deadline), text.Span(p.Min)) ||
+			text.Messagef("lengthen the deadline, or shorten min"),
+			text.Messagef("nothing is ever tried again: the deadline, %s, is shorter than "+
+				"min, %s", p.Deadline, p.Min)) ||
 		l.find(stops, never,
-			"add TRANSIENT rules, or state unknown: UNKNOWN",
-			what+"no rule is TRANSIENT, and a text that no rule matches is PERMANENT")
+			text.Messagef("add TRANSIENT rules, or state unknown: UNKNOWN"),
+			text.Messagef("nothing is ever tried again: no rule is TRANSIENT, and a text that no rule "+
+				"matches "+
+				"is PERMANENT"))
 }
 
 // horizon finds retries that end before the outage or hardly ever, and those that the deadline cuts off.
@@ -114,30 +116,32 @@ func (l *linter) horizon(outage time.Duration) {
 		}
 	}
 	l.find(outage > shortest, "outage",
-		"raise maxRetries, factor or max, so that the shortest waits last",
-		"an outage of %s outlasts the retries: they are used up after %s",
-		text.Span(outage), text.Range(shortest, longest))
+		text.Messagef("raise maxRetries, factor or max, so that the shortest waits last"),
+		text.Messagef("an outage of %s outlasts the retries: they are used up after %s",
+			outage, text.Range{Shortest: shortest, Longest: longest}))
 	// A claim that is tried for so long has most likely a slip in its numbers.
 	l.find(p.Deadline == 0 && longest > 7*24*time.Hour, "unbounded",
-		"set a deadline: the time after which the claim needs a person anyway",
-		"nothing bounds the retries in time: there is no deadline, and %d retries wait up to %s in all",
-		p.MaxRetries, text.About(longest))
+		text.Messagef("set a deadline: the time after which the claim needs a person anyway"),
+		text.Messagef("nothing bounds the retries in time: there is no deadline, and %s retries wait up to "+
+			"%s in all",
+			strconv.Itoa(p.MaxRetries), longest.Truncate(time.Hour)))
 	l.find(p.Deadline > 0 && 2*cut > p.MaxRetries, "deadline",
-		"lengthen the deadline, or shorten base, if all retries are wanted",
-		"the deadline, %s, cuts %d of %s at least for some claims",
-		text.Span(p.Deadline), cut, text.Count(p.MaxRetries, "wait"))
+		text.Messagef("lengthen the deadline, or shorten base, if all retries are wanted"),
+		text.Messagef("the deadline, %s, cuts %d of %s at least for some claims",
+			p.Deadline, cut, text.Messagef("%d waits", p.MaxRetries)))
 }
 
 // jitter finds waits that are not spread, so that claims which fail together come back together.
 func (l *linter) jitter() {
 	l.find(l.e.Jitter < 0, "jitter",
-		"state jitter: 0.2, or jitter: 0 if that is meant",
-		"there is no jitter: claims that fail together come back together")
+		text.Messagef("state jitter: 0.2, or jitter: 0 if that is meant"),
+		text.Messagef("there is no jitter: claims that fail together come back together"))
 	shortest, longest, _ := l.p.Band(0)
 	l.find(l.p.Jitter > 0 && shortest == longest, "jitter",
-		"choose a finer precision, a lower min, a higher max or a larger jitter",
-		"jitter spreads nothing before the first retry: min, max and precision leave one wait, %s",
-		text.Span(shortest))
+		text.Messagef("choose a finer precision, a lower min, a higher max or a larger jitter"),
+		text.Messagef("jitter spreads nothing before the first retry: min, max and precision leave one "+
+			"wait, %s",
+			shortest))
 }
 
 // extends finds the documents' permanent words that a policy for claims retries, because it inherits no rule
@@ -153,6 +157,7 @@ func (l *linter) extends() {
 	}
 	claims := l.p.IDs == retry.ClaimIDs && l.p.MaxRetries > 0
 	l.find(claims && words != nil, "no-extends",
-		"state extends, so that the rules here come before the inherited ones, or add rules for these words",
-		"extends: tiss is missing: %s would be retried", strings.Join(words, ", "))
+		text.Messagef("state extends, so that the rules here come before the inherited ones, "+
+			"or add rules for these words"),
+		text.Messagef("extends: tiss is missing: %s would be retried", strings.Join(words, ", ")))
 }

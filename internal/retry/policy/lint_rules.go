@@ -23,21 +23,23 @@ var (
 func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
 	m := compiled(r.Condition)
 	l.find(m.ExcludesItself(), "no-effect",
-		"make unless narrower, or leave it out",
-		"unless matches everything that the rule looks for: the rule never matches")
+		text.Messagef("make unless narrower, or leave it out"),
+		text.Messagef("unless matches everything that the rule looks for: the rule never matches"))
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
 	}
 	for _, word := range words {
 		l.find(pattern.MatchString(word), "words",
-			"write each text out, as a word of the list, without blanks around it",
-			"%s in contains is looked for as it stands, with its quotes, blanks and signs", quoted(word))
+			text.Messagef("write each text out, as a word of the list, without blanks around it"),
+			text.Messagef("%s in contains is looked for as it stands, with its quotes, blanks and "+
+				"signs", quoted(word)))
 		documented := word == "503" || word == "504" // by RN-BIL-005
 		l.find(short.MatchString(word) && !documented, "words",
-			"write more of the text, or ask for a code: http: [404]",
-			"%s in contains has less than four letters: it stands inside many other words and numbers",
-			quoted(word))
+			text.Messagef("write more of the text, or ask for a code: http: [404]"),
+			text.Messagef("%s in contains has less than four letters: it stands inside many other words "+
+				"and numbers",
+				quoted(word)))
 	}
 	return m
 }
@@ -45,23 +47,25 @@ func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
 // beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule
 // takes all such texts, and one that bears the name of an inherited one.
 func (l *linter) beside(i int) {
-	const advice = "move it before the other rule, narrow that one with unless, or leave it out here"
+	advice := text.Messagef("move it before the other rule, narrow that one with unless, or leave it out " +
+		"here")
 	r, inherited := &l.p.Rules[i], l.p.Rules[len(l.e.Rules):]
 	l.find(slices.ContainsFunc(inherited, func(other retry.Rule) bool { return other.ID == r.ID }),
 		"same-id",
-		"give it an id of its own",
-		"an inherited rule has this id too: records and metrics do not tell the two apart")
+		text.Messagef("give it an id of its own"),
+		text.Messagef("an inherited rule has this id too: records and metrics do not tell the two apart"))
 	for j := range i {
 		earlier := &l.p.Rules[j]
 		if l.find(l.compiled[i].Implies(l.compiled[j]), "no-effect", advice,
-			"the rule never decides: %s (%s) before it takes all such texts", earlier.ID, earlier.Class) {
+			text.Messagef("the rule never decides: %s (%s) before it takes all such "+
+				"texts", earlier.ID, earlier.Class)) {
 			return
 		}
 		for _, word := range r.Contains {
 			alone := compiled(errtext.Condition{Contains: []string{word}})
 			l.find(earlier.Class != r.Class && alone.Implies(l.compiled[j]), "no-effect", advice,
-				"%s is not for this rule: %s (%s) before it takes all such texts",
-				word, earlier.ID, earlier.Class)
+				text.Messagef("%s is not for this rule: %s (%s) before it takes all such texts",
+					word, earlier.ID, earlier.Class))
 		}
 	}
 }
@@ -111,10 +115,11 @@ func (l *linter) changes() {
 		if l.rule = c.rule; c.rule == retry.RuleUnknown {
 			l.rule = "" // the policy's own unknown decides
 		}
-		by := text.Count(len(rules[c]), "rule") + " (" + text.Shorten(strings.Join(rules[c], ", "), 100) + ")"
+		by := text.Messagef("%d rules (%s)", len(rules[c]), text.Shorten(strings.Join(rules[c], ", "), 100))
 		l.find(true, "changes-class",
-			"if that is not meant, write more of the text in contains, or narrow the rule with unless",
-			"%d of %d known texts change class, from %s by %s to %s, such as: %s",
-			len(of), len(texts), c.from, by, c.to, text.Shorten(of[0], 60))
+			text.Messagef("if that is not meant, write more of the text in contains, or narrow the rule "+
+				"with unless"),
+			text.Messagef("%d of %d known texts change class, from %s by %s to %s, such as: %s",
+				len(of), len(texts), c.from, by, c.to, text.Shorten(of[0], 60)))
 	}
 }

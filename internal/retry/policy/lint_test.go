@@ -129,8 +129,8 @@ func TestRuleFoundNeverToDecideDecidesNoText(t *testing.T) {
 		check.Must(t, err)
 		never := map[string]string{}
 		for _, f := range set.Lint("mine", 0) {
-			if _, rule, of := strings.Cut(f.Subject, ", rule "); of && strings.Contains(f.What, "the rule never") {
-				never[rule] = f.What
+			if _, rule, of := strings.Cut(f.Subject.String(), ", rule "); of && strings.Contains(f.What.String(), "the rule never") {
+				never[rule] = f.What.String()
 			}
 		}
 		p, _ := set.Get("mine")

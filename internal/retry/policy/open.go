@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/config/readfile"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // maxFile is the largest size of a policies file in bytes.
@@ -45,7 +46,7 @@ func Open(from Source) (*Set, error) {
 	missing := form{file: "RETRY_JOB_TYPES"}
 	for _, name := range from.Needed {
 		if _, known := set.Get(name); !known {
-			missing.add(0, "", "there is no policy "+name+": "+meant(name, set.Names()))
+			missing.add(0, text.Messagef("there is no policy %s: %s", name, meant(name, set.Names())))
 		}
 	}
 	return set, missing.err()

@@ -3,9 +3,9 @@ package policy
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -43,19 +43,20 @@ func (r *reader) read(node yaml.Node) {
 	var head struct{ Name, Extends string }
 	if err := node.Decode(&head); head.Name == "" {
 		if err == nil { // else the strict decoder has said what is wrong
-			r.add(node.Line, "", "name is missing")
+			r.add(node.Line, text.Messagef("name is missing"))
 		}
 		return
 	}
 	for _, e := range r.all {
 		if e.Origin == r.file && e.Name == head.Name {
-			r.add(node.Line, "",
-				fmt.Sprintf("the name %s is taken by the policy in line %d", e.Name, e.node.Line))
+			r.add(node.Line,
+				text.Messagef("the name %s is taken by the policy in "+
+					"line %s", e.Name, strconv.Itoa(e.node.Line)))
 			return
 		}
 		if e.Origin == r.file && e.Extends == head.Name {
-			r.add(node.Line, "",
-				fmt.Sprintf("%s extends this policy, but stands above it, in line %d", e.Name, e.node.Line))
+			r.add(node.Line, text.Messagef("%s extends this policy, but stands above it, in line %s",
+				e.Name, strconv.Itoa(e.node.Line)))
 		}
 	}
 	parent := r.all[head.Extends]
@@ -63,7 +64,7 @@ func (r *reader) read(node yaml.Node) {
 	_ = node.Decode(e) // the strict decoder has said what is wrong
 	if parent == nil && head.Extends != "" {
 		e.parent = &Entry{}
-		r.fault(e, "", "extends", fmt.Sprintf("%s, which is no policy above it: %s",
+		r.fault(e, "", "extends", text.Messagef("%s, which is no policy above it: %s",
 			quoted(head.Extends), meant(head.Extends, slices.Sorted(maps.Keys(r.all)))))
 	}
 	r.make(e)
@@ -72,11 +73,11 @@ func (r *reader) read(node yaml.Node) {
 
 // make makes the policy of an entry. Its rules come before the parent's.
 func (r *reader) make(e *Entry) {
-	settings := e.settings(func(setting, problem string) { r.fault(e, "", setting, problem) })
+	settings := e.settings(func(setting string, problem text.Message) { r.fault(e, "", setting, problem) })
 	p, err := cmp.Or(e.parent.policy, defaults.policy).Extend(settings)
 	faults, _ := errors.AsType[retry.Faults](err)
 	for _, f := range faults {
-		r.fault(e, f.Rule, f.Setting, f.Problem.String())
+		r.fault(e, f.Rule, f.Setting, f.Problem)
 	}
 	e.policy = p
 }
@@ -84,26 +85,26 @@ func (r *reader) make(e *Entry) {
 // fault notes a fault of a setting of a policy, or of a rule of it. It leaves out what the form of the line
 // explains, what may be missing because the form of something in the policy is wrong, and what is a fault of
 // the parent.
-func (r *reader) fault(e *Entry, rule, setting, problem string) {
+func (r *reader) fault(e *Entry, rule, setting string, problem text.Message) {
 	line, stated := e.line(rule, setting)
-	what := setting + " " + problem
+	what := text.Messagef("%s %s", setting, problem)
 	if !stated && rule == "" && setting != "id" {
 		switch {
 		case e.Origin == settingsOrigin:
 		case e.Extends == "":
-			what = setting + " is missing: state it, or extend a policy that has it"
+			what = text.Messagef("%s is missing: state it, or extend a policy that has it", setting)
 		case e.parent.policy == nil:
 			return
 		default:
-			what += " (" + setting + " is inherited from " + e.Extends + ")"
+			what = text.Messagef("%s (%s is inherited from %s)", what, setting, e.Extends)
 		}
 	}
 	misread := func(f text.Finding) bool {
 		within := f.Line >= e.node.Line && f.Line <= lastLine(&e.node)
-		return f.Subject == "" && (f.Line == line || !stated && within)
+		return f.Subject.Format == "" && (f.Line == line || !stated && within)
 	}
 	if !slices.ContainsFunc(r.faults, misread) {
-		r.add(line, subject(e.Name, rule), what)
+		r.add(line, what).Subject = subject(e.Name, rule)
 	}
 }
 
@@ -117,9 +118,9 @@ func lastLine(node *yaml.Node) int {
 }
 
 // subject is what a finding is about.
-func subject(policy, rule string) string {
+func subject(policy, rule string) text.Message {
 	if rule == "" {
-		return "policy " + policy
+		return text.Messagef("policy %s", policy)
 	}
-	return "policy " + policy + ", rule " + rule
+	return text.Messagef("policy %s, rule %s", policy, rule)
 }

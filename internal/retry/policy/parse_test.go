@@ -78,7 +78,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}
 			for _, fault := range faults {
-				if !strings.HasPrefix(fault.OneLine(), "fuzz.yaml") || fault.What == "" {
+				if !strings.HasPrefix(fault.OneLine(), "fuzz.yaml") || fault.What.Format == "" {
 					t.Errorf("a fault says %q", fault.OneLine())
 				}
 			}
