@@ -75,7 +75,8 @@ func checkModels(_ context.Context, cfg config.Config, _ time.Time) text.Finding
 	theirs := slices.DeleteFunc(bpmn.JobTypes(), func(jobType string) bool {
 		return jobType == contract.OutcomeJobType || cfg.JobTypes.ByType()[jobType] != ""
 	})
-	return text.Findings{ok("models", text.Messagef("the bundled ones wait for workers of yours: %s", strings.Join(theirs, ", ")))}
+	jobs := strings.Join(theirs, ", ")
+	return text.Findings{ok("models", text.Messagef("the bundled ones wait for workers of yours: %s", jobs))}
 }
 
 // checkGateway looks at what is behind the gateway's address. It polls as the worker does, but for a job type
