@@ -141,7 +141,7 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 	done
 
 bench: ## The worker compared with the client library's own and the first one that a team writes, or with AGAINST=another build; eight minutes
-	$(GO) run ./bench $(if $(PAST),-past $(PAST)) $(if $(AGAINST),-against $(abspath $(AGAINST)))
+	$(GO) run ./bench $(if $(AGAINST),-against $(abspath $(AGAINST)))
 
 ##@ Check
 
