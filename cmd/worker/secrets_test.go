@@ -76,7 +76,7 @@ func TestNoCommandShowsASecret(t *testing.T) {
 		settings   []string
 		status     string // how it ends
 	}{
-		{"the configuration", "config --json", good, ""},
+		{"the configuration", "config --json", good, "exit status 0"},
 		{"a start with faults", "run", faulty, "exit status 2"},
 		{"a start with a key that is none", "run", good, "exit status 1"},
 		{"a deployment without a token", "deploy", good, "exit status 1"},
