@@ -47,9 +47,7 @@ func TestAStopFinishesActiveJobsAndCanBeWatched(t *testing.T) {
 		t.Error("the metrics say that the gateway is not there")
 	}
 	free()
-	if err := r.awaitStop(); err != nil {
-		t.Errorf("Run = %v", err)
-	}
+	check.Must(t, <-r.done)
 	if c := g.Counts(); c.Locked != 0 || c.Completed+c.Waiting != 8 {
 		t.Errorf("after the stop: %+v; no job may stay locked or get lost", c)
 	}
@@ -78,6 +76,8 @@ func TestReadinessNamesWhatIsAway(t *testing.T) {
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
 	r.awaitReadiness(503, "no poll for jobs comes through")
+	cfg.HTTP.Address = strings.TrimPrefix(r.url, "http://")
+	wantDiagnosis(t, examine(t, cfg), "error worker: not ready", "do not restart it")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
 	g.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})
@@ -139,7 +139,7 @@ func TestTheNumbersOfTheSettingsReplaceThoseOfTheDefaultPolicy(t *testing.T) {
 
 func TestAStartThatFailsLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	cfg, dir := settings(t, "127.0.0.1:1"), t.TempDir()
+	cfg, dir := settings(t, nobody), t.TempDir()
 	cfg.HTTP.Address, cfg.DatabaseURL = freeAddress(t), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
 	taken, err := net.Listen("tcp", cfg.HTTP.Address)
 	check.Must(t, err)

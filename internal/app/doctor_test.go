@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +48,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	cfg.HTTP.Address = freeAddress(t)
 	r := start(t, cfg)
 	g.Add(jobs(3, "timeout")...)
-	await(t, g, func(c enginetest.Counts) bool { return c.Completed == 3 })
+	check.Await(t, "the jobs are done", func() bool { return g.Counts().Completed == 3 })
 	r.awaitReadiness(200, "ready")
 	all := examine(t, cfg)
 	for _, d := range all {
@@ -67,7 +66,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 		wantDiagnosis(t, all, head, part)
 	}
 	check.Same(t, text.OK, app.Ready(t.Context(), cfg).Severity, "readiness")
-	cfg.HTTP.Address = freeAddress(t)
+	cfg.HTTP.Address = nobody
 	check.Same(t, text.Error, app.Ready(t.Context(), cfg).Severity, "readiness where none runs")
 	check.Same(t, 0, g.Counts().Waiting+g.Counts().Locked, "jobs that the doctor has taken")
 }
@@ -88,52 +87,44 @@ func TestDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
 func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(*testing.T, *config.Config, *enginetest.Gateway)
+		change func(*config.Config, *enginetest.Gateway)
 		head   string
 		part   string
 	}{
-		"no gateway": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			c.ZeebeAddress = freeAddress(t)
+		"no gateway": {func(c *config.Config, _ *enginetest.Gateway) {
+			c.ZeebeAddress = nobody
 		}, "error gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
-		"credentials that are refused": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) {
+		"credentials that are refused": {func(_ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "error authentication: NONE", "the cluster must know them"},
-		"a tenant that is not assigned": {func(_ *testing.T, _ *config.Config, g *enginetest.Gateway) { g.Assign("sul") }, "error tenant: a poll for <default> fails", "not authorized to perform this request -> correct RETRY_TENANT"},
-		"a policy file that is none": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			c.PoliciesFile = filepath.Join(t.TempDir(), "none.yaml")
+		"a tenant that is not assigned": {func(_ *config.Config, g *enginetest.Gateway) {
+			g.Assign("sul")
+		}, "error tenant: a poll for <default> fails", "not authorized to perform this request -> correct RETRY_TENANT"},
+		"a policy file that is none": {func(c *config.Config, _ *enginetest.Gateway) {
+			c.PoliciesFile = "/none.yaml"
 		}, "error policies: ", "none.yaml"},
-		"a queue that is away": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			c.EventsURL = config.URL("kafka://" + freeAddress(t))
+		"a queue that is away": {func(c *config.Config, _ *enginetest.Gateway) {
+			c.EventsURL = "kafka://" + nobody
 		}, "error queue: ", "runbooks.md#retryoutboxgrowing"},
-		"a worker that is not ready": {func(t *testing.T, c *config.Config, g *enginetest.Gateway) {
-			t.Helper()
-			g.Inject(enginetest.ActivateJobs, enginetest.Fault{Times: -1, Code: codes.ResourceExhausted})
-			c.HTTP.Address = freeAddress(t)
-			start(t, *c)
-		}, "error worker: not ready", "do not restart it"},
-		"a clock behind the trail": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			records := audittest.Records(0, 1)
-			records[0].At = time.Now().Add(72 * time.Hour)
-			written(t, *c, records...)
-		}, "error trail: 1 record in 1 chain, the last of ", "set the clock right"},
-		"no store yet": {func(*testing.T, *config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
-		"a key that is lost": {func(t *testing.T, c *config.Config, _ *enginetest.Gateway) {
-			t.Helper()
-			r := start(t, *c)
-			r.stopped()
-			check.Must(t, os.Remove(c.SQLitePath()+".key"))
-		}, "error key: ", "restore the key"},
+		"no store yet": {func(*config.Config, *enginetest.Gateway) {}, "warning store: ", "the first start of a worker makes both"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, address := gateway(t)
 			cfg := settings(t, address)
-			test.change(t, &cfg, g)
+			test.change(&cfg, g)
 			wantDiagnosis(t, examine(t, cfg), test.head, test.part)
 		})
 	}
+}
+
+func TestDoctorNamesAClockBehindTheTrailAndAKeyThatIsLost(t *testing.T) {
+	t.Parallel()
+	cfg := settings(t, nobody)
+	records := audittest.Records(0, 1)
+	records[0].At = time.Now().Add(72 * time.Hour)
+	written(t, cfg, records...)
+	wantDiagnosis(t, examine(t, cfg), "error trail: 1 record in 1 chain, the last of ", "set the clock right")
+	check.Must(t, os.Remove(cfg.AuditKey()))
+	wantDiagnosis(t, examine(t, cfg), "error key: ", "restore the key")
 }

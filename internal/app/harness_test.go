@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -23,15 +22,13 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
+	"hospital.example/analyze-retry/internal/testing/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(devpostgres.Main{M: m}) }
 
 // client keeps no connections, so that none is left when a test ends.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
-
-// enough is how long a test waits for what should come at once.
-const enough = 2 * time.Minute
 
 // gateway serves a gateway on a free port; its address is host:port.
 func gateway(t *testing.T, options ...grpc.ServerOption) (g *enginetest.Gateway, address string) {
@@ -43,13 +40,14 @@ func gateway(t *testing.T, options ...grpc.ServerOption) (g *enginetest.Gateway,
 	return g, address
 }
 
-// freeAddress is an address that nobody listens at.
+// nobody is an address that nobody listens at.
+const nobody = "127.0.0.1:1"
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := process.FreeAddress()
 	check.Must(t, err)
-	check.Must(t, listener.Close())
-	return listener.Addr().String()
+	return address
 }
 
 func settings(t *testing.T, zeebeAddress string) config.Config {
@@ -87,7 +85,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	go func() { r.done <- a.Run(ctx); close(r.done) }()
 	t.Cleanup(func() {
 		stop()
-		_ = r.awaitStop() // a test that minds how it ends has looked already
+		<-r.done // a test that minds how it ends has looked already
 	})
 	return r
 }
@@ -114,29 +112,11 @@ func (r *running) awaitReadiness(status int, part string) string {
 	return body
 }
 
-func (r *running) awaitStop() error {
-	r.t.Helper()
-	select {
-	case err := <-r.done:
-		return err
-	case <-time.After(enough):
-		r.t.Fatal("the worker does not stop")
-		return nil
-	}
-}
-
 // stopped stops the worker, which must end well.
 func (r *running) stopped() {
 	r.t.Helper()
 	r.stop()
-	check.Must(r.t, r.awaitStop())
-}
-
-func await(t *testing.T, g *enginetest.Gateway, until func(enginetest.Counts) bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), enough)
-	defer cancel()
-	check.Must(t, g.Wait(ctx, until))
+	check.Must(r.t, <-r.done)
 }
 
 func jobs(n int, errorText string) []enginetest.Job {

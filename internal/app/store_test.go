@@ -40,7 +40,7 @@ func exists(path string) bool {
 
 func TestAKeyWithoutItsStoreRefusesTheStart(t *testing.T) {
 	t.Parallel()
-	cfg := settings(t, "127.0.0.1:1")
+	cfg := settings(t, nobody)
 	ran(t, cfg)
 	check.Must(t, os.Truncate(cfg.SQLitePath(), 0))
 	refused(t, cfg, "was made with a store, and there is none")
@@ -56,7 +56,7 @@ func TestAKeyWithoutItsStoreRefusesTheStart(t *testing.T) {
 
 func TestAStoreWhoseKeyIsLostGetsNoOther(t *testing.T) {
 	t.Parallel()
-	cfg := settings(t, "127.0.0.1:1")
+	cfg := settings(t, nobody)
 	written(t, cfg)
 	check.Must(t, os.Remove(cfg.AuditKey()))
 	refused(t, cfg, "RETRY_AUDIT_KEY_FILE: ", "restore the key that they were signed with from the backup")
@@ -65,7 +65,7 @@ func TestAStoreWhoseKeyIsLostGetsNoOther(t *testing.T) {
 
 func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
 	t.Parallel()
-	cfg := settings(t, "127.0.0.1:1")
+	cfg := settings(t, nobody)
 	check.Must(t, os.WriteFile(cfg.SQLitePath()+"-wal", []byte("of another store"), 0o600))
 	refused(t, cfg, "write-ahead log")
 	if exists(cfg.AuditKey()) {
@@ -77,7 +77,7 @@ func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
 
 func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	t.Parallel()
-	cfg := settings(t, "127.0.0.1:1")
+	cfg := settings(t, nobody)
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
 	refused(t, cfg, cfg.AuditKeyFile, "restore the key", "openssl genpkey -algorithm ed25519 -out audit.key")
 	if exists(cfg.AuditKeyFile) {
@@ -104,7 +104,7 @@ func written(t *testing.T, cfg config.Config, records ...audit.Record) {
 func TestFirstStartsAtOnceLeaveOneStoreWithItsKey(t *testing.T) {
 	t.Parallel()
 	for range 10 {
-		cfg := settings(t, "127.0.0.1:1")
+		cfg := settings(t, nobody)
 		var starts sync.WaitGroup
 		for range 3 {
 			starts.Go(func() {
