@@ -2,33 +2,32 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-func TestConcurrentReadinessRequestsCostOneCheck(t *testing.T) {
+func TestConcurrentReadinessRequestsCostOneCheckOfLessThanASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int64
-		release := make(chan struct{})
-		p := &probes{Options: Options{Ready: func(context.Context) error {
+		p := &probes{Options: Options{Ready: func(ctx context.Context) error {
 			checks.Add(1)
-			<-release
-			return nil
+			<-ctx.Done()
+			return ctx.Err()
 		}}}
-		answers := make(chan error)
+		answers, began := make(chan error), time.Now()
 		for range 20 {
 			go func() { answers <- p.ready(t.Context()) }()
 		}
-		synctest.Wait()
-		close(release)
 		for range 20 {
-			if err := <-answers; err != nil {
-				t.Error(err)
+			if err := <-answers; !errors.Is(err, context.DeadlineExceeded) || time.Since(began) >= time.Second {
+				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 		}
-		if n := checks.Load(); n != 1 {
-			t.Errorf("%d checks", n)
-		}
+		check.Same(t, 1, checks.Load(), "checks")
 	})
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,20 +63,6 @@ func ask(t *testing.T, method, url string, headers map[string]string) answer {
 	return answer{response, string(text)}
 }
 
-func TestAReadinessCheckThatHangsIsAnsweredWithinASecond(t *testing.T) {
-	left := make(chan time.Duration, 1)
-	url := "http://" + serve(t, options(func(ctx context.Context) error {
-		deadline, _ := ctx.Deadline()
-		left <- time.Until(deadline)
-		<-ctx.Done()
-		return ctx.Err()
-	}))
-	a := ask(t, "GET", url+"/readyz", nil)
-	if bound := <-left; a.StatusCode != 503 || !strings.Contains(a.body, "deadline") || bound > time.Second {
-		t.Errorf("got %d %q, bounded by %v", a.StatusCode, a.body, bound)
-	}
-}
-
 func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 	for _, cutOff := range []bool{false, true} {
 		asked, let := make(chan struct{}), make(chan struct{})
@@ -92,11 +76,8 @@ func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 		go func() { served <- s.Serve() }()
 		go func() {
 			response, err := client.Get("http://" + s.Addr() + "/readyz")
-			if err == nil && response.StatusCode != http.StatusOK {
-				err = errors.New(response.Status)
-			}
-			if response != nil {
-				_ = response.Body.Close()
+			if err == nil {
+				err = response.Body.Close()
 			}
 			got <- err
 		}()
@@ -107,16 +88,14 @@ func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 		}
 		go func() { closed <- s.Close(ctx) }()
 		check.Must(t, <-served) // Serve returns as soon as Close has begun
-		if !cutOff {
+		if cutOff {
+			check.Fails(t, <-got, "EOF")
+			close(let)
+		} else {
 			close(let)
 			check.Must(t, <-got)
-		} else if fault, is := errors.AsType[net.Error](<-got); !is || fault.Timeout() {
-			t.Errorf("the request ended with %v: it was not cut off", fault)
 		}
 		check.Must(t, <-closed)
 		cancel()
-		if cutOff {
-			close(let)
-		}
 	}
 }
