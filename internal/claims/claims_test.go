@@ -134,32 +134,15 @@ func TestOnlyClaimsThatEndedAreLimitedToThirtyDays(t *testing.T) {
 	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 2)), "a To in the future")
 }
 
-func TestAClaimThatFailedAfterItsEndHasNotEnded(t *testing.T) {
-	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, "", ""), record("CLM-a-1", audit.KindRetry, "", ""))
-	ended := listed(t, s, claims.Query{States: claims.EndedStandings(), From: noon}, noon.Add(time.Hour))
-	check.Same(t, 0, len(ended), "claims that ended")
-}
-
-func TestAClaimThatEndedTwiceIsWhatItsLastEndSays(t *testing.T) {
-	s := storeOf(t, record("CLM-a-1", audit.KindSubmitted, "", ""), record("CLM-a-1", audit.KindAbandoned, "", ""))
-	for standing, want := range map[audit.Standing][]string{audit.Submitted: nil, audit.Abandoned: {"a abandoned tiss"}} {
+func TestAClaimThatEndedIsWhatItsLastRecordSays(t *testing.T) {
+	s := storeOf(t,
+		record("CLM-again-1", audit.KindSubmitted, "", ""), record("CLM-again-1", audit.KindRetry, "", ""),
+		record("CLM-twice-1", audit.KindSubmitted, "", ""), record("CLM-twice-1", audit.KindAbandoned, "", ""),
+	)
+	for standing, want := range map[audit.Standing][]string{audit.Submitted: nil, audit.Abandoned: {"twice abandoned tiss"}} {
 		q := claims.Query{States: []audit.Standing{standing}, From: noon}
 		check.Same(t, want, listed(t, s, q, noon.Add(time.Hour)), "%s", standing)
 	}
-}
-
-func TestAClaimThatEndedWasOpenedWhenItFirstFailed(t *testing.T) {
-	s := storeOf(t, record("CLM-a-1", audit.KindRetry, "", ""), record("CLM-a-1", audit.KindSubmitted, "", ""))
-	all, err := claims.List(t.Context(), s, claims.Query{States: claims.EndedStandings()}, noon.Add(time.Hour))
-	check.Must(t, err)
-	check.Same(t, []time.Time{noon}, []time.Time{all[0].Opened}, "when it was opened")
-}
-
-func TestAnOverdueClaimStandsSoSinceItWasDue(t *testing.T) {
-	s := storeOf(t, record("CLM-a-1", audit.KindRetry, "", ""))
-	all, err := claims.List(t.Context(), s, claims.Query{}, noon.Add(time.Hour))
-	check.Must(t, err)
-	check.Same(t, noon.Add(10*time.Minute), all[0].Since, "since when it is overdue")
 }
 
 func TestTheCensusCountsStandingsAndAges(t *testing.T) {
