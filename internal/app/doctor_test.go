@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -118,13 +117,11 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestDoctorNamesAClockBehindTheTrailAndAKeyThatIsLost(t *testing.T) {
+func TestDoctorNamesAClockBehindTheTrail(t *testing.T) {
 	t.Parallel()
 	cfg := settings(t, nobody)
 	records := audittest.Records(0, 1)
 	records[0].At = time.Now().Add(72 * time.Hour)
 	written(t, cfg, records...)
 	wantDiagnosis(t, examine(t, cfg), "error trail: 1 record in 1 chain, the last of ", "set the clock right")
-	check.Must(t, os.Remove(cfg.AuditKey()))
-	wantDiagnosis(t, examine(t, cfg), "error key: ", "restore the key")
 }

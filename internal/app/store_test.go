@@ -45,9 +45,7 @@ func TestAKeyWithoutItsStoreRefusesTheStart(t *testing.T) {
 	check.Must(t, os.Truncate(cfg.SQLitePath(), 0))
 	refused(t, cfg, "was made with a store, and there is none")
 	check.Must(t, os.Remove(cfg.SQLitePath()))
-	for range 2 {
-		refused(t, cfg, "was made with a store, and there is none", "worker audit restore BACKUP", "move the key away")
-	}
+	refused(t, cfg, "was made with a store, and there is none", "worker audit restore BACKUP", "move the key away")
 	check.Same(t, false, exists(cfg.SQLitePath()), "a store was made")
 	check.Must(t, os.Rename(cfg.AuditKey(), cfg.AuditKey()+".old"))
 	ran(t, cfg)
@@ -61,6 +59,7 @@ func TestAStoreWhoseKeyIsLostGetsNoOther(t *testing.T) {
 	check.Must(t, os.Remove(cfg.AuditKey()))
 	refused(t, cfg, "RETRY_AUDIT_KEY_FILE: ", "restore the key that they were signed with from the backup")
 	check.Same(t, false, exists(cfg.AuditKey()), "a key was made")
+	wantDiagnosis(t, examine(t, cfg), "error key: ", "restore the key")
 }
 
 func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
@@ -68,9 +67,7 @@ func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
 	cfg := settings(t, nobody)
 	check.Must(t, os.WriteFile(cfg.SQLitePath()+"-wal", []byte("of another store"), 0o600))
 	refused(t, cfg, "write-ahead log")
-	if exists(cfg.AuditKey()) {
-		t.Error("the key that was made is left, and refuses the next start")
-	}
+	check.Same(t, false, exists(cfg.AuditKey()), "the key that was made is left, and refuses the next start")
 	check.Must(t, os.Remove(cfg.SQLitePath()+"-wal"))
 	ran(t, cfg)
 }
@@ -80,9 +77,7 @@ func TestAFirstStartWithAKeyOfItsOwnIsNormal(t *testing.T) {
 	cfg := settings(t, nobody)
 	cfg.AuditKeyFile = filepath.Join(t.TempDir(), "audit.key")
 	refused(t, cfg, cfg.AuditKeyFile, "restore the key", "openssl genpkey -algorithm ed25519 -out audit.key")
-	if exists(cfg.AuditKeyFile) {
-		t.Error("a key that is named was made")
-	}
+	check.Same(t, false, exists(cfg.AuditKeyFile), "a key that is named was made")
 	secret, err := audit.NewSecret()
 	check.Must(t, err, secret.Save(cfg.AuditKeyFile))
 	ran(t, cfg)
