@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -17,14 +16,10 @@ func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
 		if first>>16 >= 4 && first>>16 <= 13 {
 			continue // these planes have no characters
 		}
-		var s, printable strings.Builder
+		var s strings.Builder
 		for r := first; r < first+block; r++ {
-			if !utf8.ValidRune(r) || r < ' ' || r == '"' || r == '\\' {
-				continue // not allowed in a JSON string as it is
-			}
-			s.WriteRune(r)
-			if unicode.IsPrint(r) {
-				printable.WriteRune(r)
+			if utf8.ValidRune(r) && r >= ' ' && r != '"' && r != '\\' { // else not allowed in a JSON string as it is
+				s.WriteRune(r)
 			}
 		}
 		got := text.Harmless([]byte(`{"a":"` + s.String() + `"}`))
@@ -32,31 +27,9 @@ func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
 		if err := json.Unmarshal(got, &back); err != nil || back.A != s.String() {
 			t.Errorf("%U and following: another value, %v", first, err)
 		}
-		shown := strings.Map(func(r rune) rune {
-			if r <= '~' {
-				return -1
-			}
-			return r
-		}, string(got))
-		if want := strings.TrimLeft(printable.String(), printableASCII); shown != want {
-			t.Errorf("%U and following: shown is %q, want %q", first, shown, want)
+		if at := strings.IndexFunc(string(got), func(r rune) bool { return !unicode.IsPrint(r) }); at >= 0 {
+			t.Errorf("%U and following: shown is %q", first, got[at:min(at+8, len(got))])
 		}
-	}
-}
-
-// printableASCII is what of ASCII stands in a JSON string as it is.
-const printableASCII = " !#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
-
-func TestABrokenByteIsEscapedAsItsReadersTakeIt(t *testing.T) {
-	in := []byte("\"a\x9b31mb\xffç\"\n")
-	got := text.Harmless(in)
-	if string(got) != "\"a\\ufffd31mb\\ufffdç\"\n" {
-		t.Errorf("got %q", got)
-	}
-	var before, after string
-	check.Must(t, json.Unmarshal(in, &before))
-	if err := json.Unmarshal(got, &after); err != nil || before != after {
-		t.Errorf("%q is read as %q, %v", before, after, err)
 	}
 }
 
@@ -66,7 +39,7 @@ func TestTextHoldsNoControlCharacter(t *testing.T) {
 		"Código: não há retry, 中 😀": "Código: não há retry, 中 😀",
 		"a\x1b[31mb":                `a\u001b[31mb`,
 		"a\u009b31m\u0085":          `a\u009b31m\u0085`,
-		"a\x9bb":                    `a\ufffdb`,
+		"a\x9bb\xffç":               `a\ufffdb\ufffdç`,
 		"a\x7f\r\x00":               `a\u007f\u000d\u0000`,
 		"\u202eevil\u2066":          `\u202eevil\u2066`,
 		"\u200b\ufeff\u2028":        `\u200b\ufeff\u2028`,
