@@ -17,17 +17,13 @@ import (
 
 var errDown = errors.New("connection refused")
 
-func newTracker(tolerance time.Duration) (*outage.Tracker, *observer.ObservedLogs) {
-	core, logs := observer.New(zapcore.DebugLevel)
-	return &outage.Tracker{
-		Log: zap.New(core), Lost: "store_lost", Back: "store_back", Level: zapcore.ErrorLevel, Detail: "jobs wait", Tolerance: tolerance,
-		Backoff: outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second},
-	}, logs
-}
-
-func TestLossAndReturnAreLoggedOnceWithTheirDuration(t *testing.T) {
+func TestLossAndReturnAreAwaitedAndLoggedOnceWithTheirDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tracker, logs := newTracker(time.Second)
+		core, logs := observer.New(zapcore.DebugLevel)
+		tracker := &outage.Tracker{
+			Log: zap.New(core), Lost: "store_lost", Back: "store_back", Level: zapcore.ErrorLevel, Detail: "jobs wait", Tolerance: time.Second,
+			Backoff: outage.Backoff{Min: 50 * time.Millisecond, Max: 3 * time.Second},
+		}
 		for began := time.Now(); time.Since(began) < time.Hour; {
 			outage.Sleep(t.Context(), tracker.Failed(time.Now(), errDown))
 			if lost := tracker.Err() != nil; lost && time.Since(began) < time.Second {
@@ -37,10 +33,13 @@ func TestLossAndReturnAreLoggedOnceWithTheirDuration(t *testing.T) {
 		if !errors.Is(tracker.Err(), errDown) {
 			t.Errorf("lost for %v, want the last failure", tracker.Err())
 		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		check.Fails(t, tracker.Wait(ended), context.Canceled.Error())
 		waited := make(chan error)
 		go func() { waited <- tracker.Wait(t.Context()) }()
 		synctest.Wait()
-		if !tracker.Succeeded() || tracker.Succeeded() || tracker.Err() != nil || <-waited != nil {
+		if !tracker.Succeeded() || tracker.Succeeded() || tracker.Err() != nil || <-waited != nil || tracker.Wait(t.Context()) != nil {
 			t.Errorf("after the return it is lost for %v", tracker.Err())
 		}
 		all := logs.All()
@@ -52,19 +51,6 @@ func TestLossAndReturnAreLoggedOnceWithTheirDuration(t *testing.T) {
 		}
 		check.Same(t, time.Hour, all[1].ContextMap()["awayFor"].(time.Duration).Round(time.Minute), "awayFor")
 	})
-}
-
-func TestWaitEndsWithItsContext(t *testing.T) {
-	tracker, _ := newTracker(0)
-	if err := tracker.Wait(t.Context()); err != nil {
-		t.Errorf("without an outage: %v", err)
-	}
-	tracker.Failed(time.Now(), errDown)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := tracker.Wait(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want the context's", err)
-	}
 }
 
 func TestPausesGrowToTheirMaximumAndDiffer(t *testing.T) {
