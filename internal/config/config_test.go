@@ -170,6 +170,8 @@ func TestOneFault(t *testing.T) {
 		"RETRY_MAX_JOBS_ACTIVE=0":                       `RETRY_MAX_JOBS_ACTIVE: "0" is not allowed -> allowed: 1 to 1000`,
 		"RETRY_MAX_JOBS_ACTIVE= 50":                     `RETRY_MAX_JOBS_ACTIVE` + unprintable,
 		"RETRY_JOB_TIMEOUT=999ms":                       `RETRY_JOB_TIMEOUT: "999ms" is not allowed -> allowed: 1s to 1h`,
+		"RETRY_SHUTDOWN_TIMEOUT=-1s":                    `RETRY_SHUTDOWN_TIMEOUT: "-1s" is not allowed -> allowed: 1s to 10m`,
+		"RETRY_MAX_CLOCK_SKEW=59m":                      `RETRY_MAX_CLOCK_SKEW: "59m" is not allowed -> allowed: 1h to 87600h`,
 		"RETRY_JOB_TYPES=analyze-retry":                 `RETRY_JOB_TYPES: "analyze-retry"` + types,
 		"RETRY_JOB_TYPES=a=tiss,a=smtp":                 `RETRY_JOB_TYPES: "a=tiss,a=smtp"` + types,
 		"RETRY_JOB_TYPES=record-retry-outcome=tiss":     `RETRY_JOB_TYPES: "record-retry-outcome=tiss"` + types,
