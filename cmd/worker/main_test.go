@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -99,9 +98,8 @@ func gateway(t *testing.T) (g *enginetest.Gateway, setting string) {
 	return g, "ZEEBE_ADDRESS=" + address
 }
 
-func addJob(g *enginetest.Gateway, claim int) {
-	g.Add(enginetest.Job{Type: "analyze-retry", Variables: fmt.Sprintf(
-		`{"claimId":"CLM-001-%d","submissionError":"TIMEOUT","retryCount":0}`, claim)})
+func addJob(g *enginetest.Gateway) {
+	g.Add(enginetest.Job{Type: "analyze-retry", Variables: `{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":0}`})
 }
 
 func TestTheFirstSignalStopsTheWorkerInOrder(t *testing.T) {
@@ -119,7 +117,7 @@ func TestASecondSignalEndsTheWorkerAtOnce(t *testing.T) {
 	g, setting := gateway(t)
 	g.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Hang: true})
 	g.Inject(enginetest.FailJob, enginetest.Fault{Times: -1, Hang: true})
-	addJob(g, 1)
+	addJob(g)
 	p := start(t, []string{"run"}, setting, "RETRY_SHUTDOWN_TIMEOUT=5m", "RETRY_JOB_TIMEOUT=10m")
 	p.await("retry_scheduled")
 	p.signal(syscall.SIGTERM)

@@ -124,7 +124,7 @@ func TestAWorkerThatRunsShowsNoSecret(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, setting := gateway(t)
-			addJob(g, 1)
+			addJob(g)
 			p := start(t, nil, append(append([]string{setting}, test.settings...), "RETRY_HTTP_TOKEN="+canary, "RETRY_LOG_LEVEL=debug")...)
 			address := fmt.Sprint(p.await("worker_started")["httpAddress"])
 			p.await(test.lost)
