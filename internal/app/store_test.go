@@ -65,10 +65,11 @@ func TestAStoreWhoseKeyIsLostGetsNoOther(t *testing.T) {
 func TestAFirstStartThatFailsLeavesNoKeyBehind(t *testing.T) {
 	t.Parallel()
 	cfg := settings(t, nobody)
-	check.Must(t, os.WriteFile(cfg.SQLitePath()+"-wal", []byte("of another store"), 0o600))
-	refused(t, cfg, "write-ahead log")
+	journal := cfg.SQLitePath() + "-journal"
+	check.Must(t, os.Mkdir(journal, 0o700)) // so that no table can be made
+	refused(t, cfg, "unable to open database file")
 	check.Same(t, false, exists(cfg.AuditKey()), "the key that was made is left, and refuses the next start")
-	check.Must(t, os.Remove(cfg.SQLitePath()+"-wal"))
+	check.Must(t, os.Remove(journal))
 	ran(t, cfg)
 }
 
