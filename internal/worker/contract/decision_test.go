@@ -88,6 +88,15 @@ func TestADurationIsWrittenAsATimerEventReadsIt(t *testing.T) {
 	}
 }
 
+// A record of an outcome has no variables, one of a rejected input has no detail.
+func TestARecordMayLackEitherHalf(t *testing.T) {
+	for _, halves := range [][2]string{{"", `{"attempts":2}`}, {`{"retryCount":2}`, ""}} {
+		got, err := contract.Read(halves[0], halves[1])
+		check.Must(t, err)
+		check.Same(t, 2, got.Attempts+got.RetryCount, "what %q says", halves)
+	}
+}
+
 func TestWhatIsNoRecordIsNotRead(t *testing.T) {
 	_, err := contract.Read(`{"retryDecision":{"overrides":{"base":"soon"}}}`, "")
 	check.Fails(t, err, "its variables cannot be read", "is no duration such as 500ms")
