@@ -33,5 +33,5 @@ func TestWorkersAreComparedWithinARound(t *testing.T) {
 	}
 	var table strings.Builder
 	check.Must(t, report(&table, []contender{{name: "plain"}, {name: "ours"}}, results[:]))
-	check.Contains(t, table.String(), "1.50", "1.50 .. 1.50", "0.80 .. 0.80", "82.5")
+	check.Contains(t, table.String(), "1.50 (1.50 to 1.50)", "0.80 (0.80 to 0.80)", "82 (15 to 150)")
 }

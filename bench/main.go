@@ -32,8 +32,9 @@ func main() {
 		return
 	}
 	against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
+	rounds := flag.Int("rounds", 7, "how often each worker takes its turn")
 	flag.Parse()
-	exit("bench", run(ctx, *against))
+	exit("bench", run(ctx, *against, *rounds))
 }
 
 func exit(name string, err error) {
@@ -44,7 +45,6 @@ func exit(name string, err error) {
 }
 
 const (
-	rounds = 7
 	// jobs are those of each worker in each round.
 	jobs = 20_000
 	// before are the claims that every store has seen fail before.
@@ -53,20 +53,25 @@ const (
 
 // bench is what the workers run on: a directory for stores, a key, and a PostgreSQL server.
 type bench struct {
-	dir, program string
-	secret       *audit.Secret
-	server       *devpostgres.Server
-	pinned       pinning
+	dir, program, key string
+	server            *devpostgres.Server
+	pinned            pinning
+	paths             int // made in dir so far
 }
 
 // run lets the workers take turns, each round beginning with another one, and prints how they compare.
-func run(ctx context.Context, against string) (err error) {
+func run(ctx context.Context, against string, rounds int) (err error) {
 	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	if b.secret, err = audit.NewSecret(); err != nil {
+	secret, err := audit.NewSecret()
+	if err != nil {
+		return err
+	}
+	b.key = b.path("key")
+	if err := secret.Save(b.key); err != nil {
 		return err
 	}
 	b.program = filepath.Join(b.dir, "worker")
@@ -78,14 +83,14 @@ func run(ctx context.Context, against string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.server.Close()) }()
-	contenders, err := b.contenders(against)
-	if err != nil {
-		return err
-	}
 	var how string
 	b.pinned, how = pin()
 	// The engine is in this process and must not be what is measured: it collects its garbage between the runs.
 	defer debug.SetGCPercent(debug.SetGCPercent(1600))
+	contenders, err := b.contenders(ctx, against)
+	if err != nil {
+		return err
+	}
 	results := make([][]sample, len(contenders))
 	for i := range rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", i+1, rounds)
