@@ -24,6 +24,7 @@ type writer struct {
 	conn   *sql.Conn
 	stmts  map[string]*sql.Stmt
 	chain  *audit.Chain
+	newest map[int64]int64 // the greatest job key that is stored, by the broker's partition
 }
 
 // openWriter opens the connection that writes.
@@ -37,7 +38,7 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
+	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}, newest: map[int64]int64{}}
 	if w.conn, err = db.Conn(ctx); err == nil {
 		err = w.load(ctx)
 	}
@@ -128,6 +129,9 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
+// Writers implements [audit.Store]: a file has one.
+func (s *store) Writers() int { return 1 }
+
 // Append implements [audit.Store].
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	if len(entries) == 0 {
@@ -166,8 +170,11 @@ func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*
 // look reads what is stored of the batch's jobs and claims. Joins with a table of values, because SQLite would build an
 // index of an IN list each time.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
-	err := records(ctx, w, func(r *audit.Record) error { b.HasRecord(*r); return nil },
-		"SELECT "+columns+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value", list(b.Jobs()))
+	keys, err := w.notNew(ctx, b.Jobs())
+	if err == nil && len(keys) > 0 {
+		err = records(ctx, w, func(r *audit.Record) error { b.HasRecord(*r); return nil },
+			"SELECT "+columns+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value", list(keys))
+	}
 	if err != nil {
 		return err
 	}
@@ -175,6 +182,30 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 		b.HasRow(claim, *state, err)
 		return nil
 	}), "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value", list(b.Claims()))
+}
+
+// partitionBits are those of a job's key below the number of its partition.
+const partitionBits = 51
+
+// notNew returns those of the keys of which there may be a record. The keys of a partition rise, so one that is greater than all
+// that are stored is new, and is not looked for.
+func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err error) {
+	for _, key := range keys {
+		partition := key >> partitionBits
+		newest, known := w.newest[partition]
+		if !known {
+			err = query(ctx, w, func(rows *sql.Rows) error { return rows.Scan(&newest) },
+				"SELECT coalesce(max(job_key), 0) FROM records WHERE job_key <= ?", key|(1<<partitionBits-1))
+			if err != nil {
+				return nil, err
+			}
+		}
+		if key <= newest {
+			there = append(there, key)
+		}
+		w.newest[partition] = max(newest, key) // if the commit fails, the writer is given up
+	}
+	return there, nil
 }
 
 // list is numbers or texts as json_each reads them.

@@ -60,9 +60,9 @@ func (w *Worker) request(most int, wait time.Duration) transport.Poll {
 // failure, does not wait for jobs, so that it is soon known whether the gateway answers.
 func (w *Worker) pollJobs(ctx context.Context) {
 	for wait := noWait; ; {
-		// Large batches cost the store fewer transactions and the gateway fewer polls. A third of the slots
-		// is enough for the time until the next batch is there.
-		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive*7/10))
+		// Large batches cost the store fewer transactions and the gateway fewer polls. With half of the slots
+		// there are two: while the store syncs one, the other is polled, decided or answered.
+		free, err := w.slots.wait(ctx, max(1, w.opt.MaxJobsActive/2))
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}
