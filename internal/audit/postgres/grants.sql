@@ -9,9 +9,8 @@ BEGIN
     GRANT USAGE ON SCHEMA analyze_retry TO analyze_retry_app;
     GRANT SELECT ON schema_version, cuts TO analyze_retry_app;
     GRANT SELECT, INSERT ON records, meta TO analyze_retry_app;
-    GRANT SELECT, UPDATE ON heads TO analyze_retry_app;
+    GRANT SELECT, UPDATE ON heads, outbox TO analyze_retry_app;
     GRANT SELECT, INSERT, UPDATE, DELETE ON claims TO analyze_retry_app;
-    GRANT SELECT, INSERT, DELETE ON outbox TO analyze_retry_app;
     GRANT USAGE ON SEQUENCE record_ids TO analyze_retry_app;
 END
 $$;

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -70,10 +69,27 @@ func (s *store) publish(do func(querier) error) error {
 	return do(s.leader)
 }
 
+// The records of a chain are committed in its order, so one place for each chain tells those apart that are published.
+const (
+	selectUnpublished = ` FROM (SELECT waiting.* FROM outbox CROSS JOIN LATERAL (
+		SELECT * FROM records WHERE chain = outbox.chain AND seq > published ORDER BY seq LIMIT $1) AS waiting) AS of_all ORDER BY id LIMIT $1`
+
+	// setPublished moves each place on as far as no record is left out.
+	setPublished = `UPDATE outbox SET published = through FROM (
+		SELECT chain, max(seq) AS through FROM (
+			SELECT chain, seq, published + row_number() OVER (PARTITION BY chain ORDER BY seq) AS next
+			FROM records JOIN outbox USING (chain) WHERE id = ANY ($1::bigint[]) AND seq > published
+		) AS done WHERE seq = next GROUP BY chain) AS run WHERE outbox.chain = run.chain`
+
+	selectBacklog = `SELECT coalesce(sum(heads.seq - published), 0)::bigint, coalesce(min(records.at), '0001-01-01')
+		FROM outbox JOIN heads USING (chain) LEFT JOIN records ON records.chain = outbox.chain AND records.seq = published + 1
+		WHERE EXISTS (SELECT FROM meta WHERE name = 'queue')`
+)
+
 // Unpublished implements [audit.Store].
 func (s *store) Unpublished(ctx context.Context, limit int) (records []audit.Record, err error) {
 	err = s.publish(func(from querier) error {
-		rows, _ := from.Query(ctx, selectRecords+"JOIN outbox USING (id) ORDER BY id LIMIT $1", limit) // collect returns its error
+		rows, _ := from.Query(ctx, selectColumns+selectUnpublished, limit) // collect returns its error
 		records, err = collect(rows)
 		return err
 	})
@@ -82,19 +98,14 @@ func (s *store) Unpublished(ctx context.Context, limit int) (records []audit.Rec
 
 // Published implements [audit.Store].
 func (s *store) Published(ctx context.Context, ids []int64) error {
-	return s.wrap("clear the outbox", s.publish(func(in querier) error {
-		_, err := in.Exec(ctx, "DELETE FROM outbox WHERE id = ANY ($1::bigint[])", ids)
+	return s.wrap("move the outbox on", s.publish(func(in querier) error {
+		_, err := in.Exec(ctx, setPublished, ids)
 		return err
 	}))
 }
 
 // Backlog implements [audit.Store].
 func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
-		coalesce((SELECT at FROM records WHERE id = (SELECT min(id) FROM outbox)), '0001-01-01')
-		FROM meta WHERE name = 'queue'`).Scan(&waiting, &oldest)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, time.Time{}, nil
-	}
+	err = s.pool.QueryRow(ctx, selectBacklog).Scan(&waiting, &oldest)
 	return waiting, oldest, s.wrap("read the outbox", err)
 }

@@ -24,8 +24,8 @@ const (
 		DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature WHERE cuts.seq < excluded.seq`
 
 	// removeRecords removes the first records of a chain, and that their events are yet to be published.
-	removeRecords = `WITH gone AS (DELETE FROM records WHERE chain = $1 AND seq <= $2 RETURNING id)
-		DELETE FROM outbox USING gone WHERE outbox.id = gone.id`
+	removeRecords = `WITH passed AS (UPDATE outbox SET published = greatest(published, $2) WHERE chain = $1)
+		DELETE FROM records WHERE chain = $1 AND seq <= $2`
 )
 
 // Purge implements [audit.Store]. The worker's role may remove nothing, so it is for the owner of the tables.

@@ -73,17 +73,18 @@ func (f fixed) ScanBytes(stored []byte) error {
 	return nil
 }
 
-// selectRecords selects the columns, in their order; a query goes on with more tables or with conditions. insertRecords inserts
-// the values of the columns.
-var selectRecords, insertRecords = func() (string, string) {
+// selectColumns selects the columns, in their order, and selectRecords those of the records, under conditions that follow.
+// insertRecords inserts the values of the columns.
+var selectColumns, insertRecords = func() (string, string) {
 	names, arrays := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {
 		names[i], arrays[i] = c.name, fmt.Sprintf("$%d::%s[]", i+1, c.kind)
 	}
 	all := strings.Join(names, ", ")
-	return "SELECT " + all + " FROM records ", `WITH added AS (INSERT INTO records (` + all + `) SELECT * FROM unnest(` +
-		strings.Join(arrays, ", ") + `) RETURNING id) INSERT INTO outbox (id) SELECT id FROM added`
+	return "SELECT " + all, "INSERT INTO records (" + all + ") SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
 }()
+
+var selectRecords = selectColumns + " FROM records "
 
 // valuesOf are the arguments of insertRecords.
 func valuesOf(records []*audit.Record) []any {

@@ -57,9 +57,12 @@ CREATE TABLE claims (
     state    bytea NOT NULL
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 
--- The records whose event is not published.
-CREATE TABLE outbox (id bigint PRIMARY KEY)
-    WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+-- The place in each chain up to which the events of its records are published.
+CREATE TABLE outbox (
+    chain     integer PRIMARY KEY,
+    published bigint NOT NULL
+) WITH (fillfactor = 50);
+INSERT INTO outbox SELECT n, 0 FROM generate_series(1, 4) AS n;
 
 -- The signed end of each chain, and what stands for its removed records, if there are any. A transaction that appends holds the
 -- row of its chain. The first worker signs the beginnings.
