@@ -84,6 +84,7 @@ const successWindow = 24 * time.Hour
 
 // watchClaims counts the claims for the metrics until ctx ends. Every replica counts all of them.
 func (a *App) watchClaims(ctx context.Context) {
+	outage.Sleep(ctx, time.Second) // the jobs that waited for the worker go first
 	for ctx.Err() == nil {
 		began := time.Now()
 		if err := a.countClaims(ctx, began); err != nil && ctx.Err() == nil {
