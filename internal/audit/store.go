@@ -16,8 +16,8 @@ type Store interface {
 	Log
 	Outbox
 
-	// Open calls visit with each claim that has not ended, in the order of the claims. Those that ended cost nothing. Rows
-	// that cannot be read are left out; where that is all that is wrong, the error is an ErrRow for each of them.
+	// Open calls visit with each claim that has not ended, in any order. Those that ended cost nothing. Rows that cannot be
+	// read are left out; where that is all that is wrong, the error is an ErrRow for each of them.
 	Open(ctx context.Context, visit func(claimID string, state *State) error) error
 	// Claim returns what is known of a claim, the zero state where it has ended, and its records as far back as they are kept.
 	Claim(ctx context.Context, claimID string) (State, []Record, error)

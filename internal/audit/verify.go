@@ -242,6 +242,8 @@ func (c *check) Row(claimID string, state *State, err error) error {
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef("%s", err.Error())}
 	case of == nil:
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef("added: by its records the claim is not open")}
+	case of.seen:
+		return &BrokenError{ClaimID: claimID, Why: words.Messagef("added: the claim has a row already")}
 	case of.partial && state.Tip != of.Tip, !of.partial && !reflect.DeepEqual(of.State, *state):
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef("it is not what the claim's records add up to: it was changed, or an earlier one was put back; restore a backup")}
 	}

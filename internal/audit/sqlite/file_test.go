@@ -113,6 +113,32 @@ func TestAStoreWithRecordsThatNamesNoKeyIsRefused(t *testing.T) {
 	check.Fails(t, err, "was made with the key")
 }
 
+func TestASecondRowOfAClaimIsFound(t *testing.T) {
+	s, f, secret := newStore(t)
+	audittest.Append(t, s, audittest.Records(0, 3)...)
+	f.Tamper(t, "INSERT INTO claims (claim_id, state) SELECT claim_id, state FROM claims LIMIT 1")
+	_, err := audit.Verify(t.Context(), s, secret.Public(), nil)
+	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.ClaimID == "" {
+		t.Errorf("verified with %v", err)
+	}
+}
+
+func TestClaimsAreFoundWhileMoreAreOpened(t *testing.T) {
+	s, f, secret := newStore(t)
+	reader, err := OpenReadOnly(t.Context(), f.path, secret)
+	check.Must(t, err)
+	defer reader.Close()
+	for n := range 3 {
+		audittest.Append(t, s, audittest.Record(n))
+		for claim := range n + 1 {
+			state, records, err := reader.Claim(t.Context(), audittest.Record(claim).ClaimID)
+			if err != nil || state.IsZero() || len(records) != 1 {
+				t.Errorf("of %d claims, number %d: %+v, %v", n+1, claim, state, err)
+			}
+		}
+	}
+}
+
 func mustRead(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -88,7 +88,7 @@ func states(secret *audit.Secret, visit func(string, *audit.State, error) error)
 	}
 }
 
-const selectStates = "SELECT claim_id, state FROM claims ORDER BY claim_id"
+const selectStates = "SELECT claim_id, state FROM claims ORDER BY id"
 
 // Open implements [audit.Store].
 func (s *store) Open(ctx context.Context, visit func(string, *audit.State) error) error {
@@ -115,16 +115,38 @@ const selectClaim = `WITH RECURSIVE of(n) AS (
 // Claim implements [audit.Store].
 func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, all []audit.Record, err error) {
 	err = s.snapshot(ctx, func(conn *sql.Conn) error {
-		err := query(ctx, conn, states(s.secret, func(_ string, found *audit.State, err error) error {
+		id, err := s.row(ctx, conn, claimID)
+		if err != nil {
+			return err
+		}
+		err = query(ctx, conn, states(s.secret, func(_ string, found *audit.State, err error) error {
 			state = *found
 			return err
-		}), "SELECT claim_id, state FROM claims WHERE claim_id = ?", claimID)
+		}), "SELECT claim_id, state FROM claims WHERE id = ? AND claim_id = ?", id, claimID)
 		if err != nil {
 			return err
 		}
 		return records(ctx, conn, func(r *audit.Record) error { all = append(all, *r); return nil }, selectClaim, claimID, state.Tip)
 	})
 	return state, all, s.failed(err)
+}
+
+// row finds the row of a claim, 0 where it has none. What it finds is kept until there are more records.
+func (s *store) row(ctx context.Context, conn *sql.Conn, claim string) (int64, error) {
+	var last int64
+	if err := conn.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM records").Scan(&last); err != nil {
+		return 0, err
+	}
+	s.asked.Lock()
+	defer s.asked.Unlock()
+	if s.rows == nil || s.rowsAt != last {
+		found, err := rowsOf(ctx, conn)
+		if err != nil {
+			return 0, err
+		}
+		s.rows, s.rowsAt = found, last
+	}
+	return s.rows.of[claim], nil
 }
 
 // Between implements [audit.Store].

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	driver "modernc.org/sqlite"
@@ -34,6 +35,10 @@ type store struct {
 	closed  bool
 	stored  int64 // how far the chain was at the last commit that was reported done; these need the turn
 	leading atomic.Bool
+
+	asked  sync.Mutex
+	rows   *claimRows // that a reader has found, when the last record was rowsAt
+	rowsAt int64
 }
 
 // Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are

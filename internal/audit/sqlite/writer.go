@@ -25,6 +25,7 @@ type writer struct {
 	stmts  map[string]*sql.Stmt
 	chain  *audit.Chain
 	newest map[int64]int64 // the greatest job key that is stored, by the broker's partition
+	rows   *claimRows      // of the claims
 }
 
 // openWriter opens the connection that writes.
@@ -33,7 +34,7 @@ type writer struct {
 // time, for rows that move within the file leave copies of themselves behind. temp_store: else an insert of many rows
 // journals its pages in a file.
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "cache_size(-8192)", "secure_delete(ON)",
+	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "secure_delete(ON)",
 		"temp_store(MEMORY)", "wal_autocheckpoint(4000)"))
 	if err != nil {
 		return nil, err
@@ -74,6 +75,9 @@ func (w *writer) load(ctx context.Context) error {
 	last := func(h audit.Head) { w.chain = audit.ChainAt(h) }
 	err := marks(ctx, w.conn, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
 	if err != nil {
+		return err
+	}
+	if w.rows, err = rowsOf(ctx, w.conn); err != nil {
 		return err
 	}
 	given := w.secret.Public().ID()
@@ -167,8 +171,8 @@ func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*
 	return stmt.QueryContext(ctx, args...)
 }
 
-// look reads what is stored of the batch's jobs and claims. Joins with a table of values, because SQLite would build an
-// index of an IN list each time.
+// look reads what is stored of the batch's jobs and claims, as far as there may be anything. Joins with a table of values, because
+// SQLite would build an index of an IN list each time.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	keys, err := w.notNew(ctx, b.Jobs())
 	if err == nil && len(keys) > 0 {
@@ -178,10 +182,45 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	if err != nil {
 		return err
 	}
+	var open []int64
+	for _, claim := range b.Claims() {
+		if id := w.rows.of[claim]; id != 0 {
+			open = append(open, id)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
 	return query(ctx, w, states(w.secret, func(claim string, state *audit.State, err error) error {
 		b.HasRow(claim, *state, err)
 		return nil
-	}), "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claim_id = asked.value", list(b.Claims()))
+	}), "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claims.id = asked.value", list(open))
+}
+
+// claimRows are where the rows of the open claims are, by claim.
+type claimRows struct {
+	of   map[string]int64
+	last int64 // the greatest
+}
+
+func rowsOf(ctx context.Context, from querier) (*claimRows, error) {
+	r := &claimRows{of: map[string]int64{}}
+	err := query(ctx, from, func(found *sql.Rows) error {
+		var claim string
+		err := found.Scan(&r.last, &claim)
+		r.of[claim] = r.last
+		return err
+	}, "SELECT id, claim_id FROM claims ORDER BY id")
+	return r, err
+}
+
+// put returns the row of a claim: a new one, behind all others, where it has none.
+func (r *claimRows) put(claim string) int64 {
+	if r.of[claim] == 0 {
+		r.last++
+		r.of[claim] = r.last
+	}
+	return r.of[claim]
 }
 
 // partitionBits are those of a job's key below the number of its partition.
@@ -222,14 +261,17 @@ func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
 	}
 	open, ended := b.Rows()
 	err = write(ctx, w, open, insertClaims, func(claim string) []any {
-		return []any{claim, w.secret.SealState(claim, b.State(claim))}
+		return []any{w.rows.put(claim), claim, w.secret.SealState(claim, b.State(claim))}
 	})
-	for _, claim := range ended {
-		if err == nil {
-			err = w.exec(ctx, "DELETE FROM claims WHERE claim_id = ?", claim)
-		}
+	if err != nil || len(ended) == 0 {
+		return err
 	}
-	return err
+	gone := make([]int64, len(ended))
+	for i, claim := range ended {
+		gone[i] = w.rows.of[claim]
+		delete(w.rows.of, claim)
+	}
+	return w.exec(ctx, "DELETE FROM claims WHERE id IN (SELECT value FROM json_each(?))", list(gone))
 }
 
 // write inserts rows, many at a time.
@@ -275,7 +317,7 @@ func repeated(table, columns, tail string) map[int]string {
 
 var (
 	insertRecords = repeated("records", columns, "")
-	insertClaims  = repeated("claims", "claim_id, state", " ON CONFLICT DO UPDATE SET state = excluded.state")
+	insertClaims  = repeated("claims", "id, claim_id, state", " ON CONFLICT DO UPDATE SET state = excluded.state")
 )
 
 // The table meta holds what the store knows about itself, by name.

@@ -217,7 +217,7 @@ var tamperFacts = []fact{
 			"changed":         {"UPDATE claims SET state = " + s.database.Bytes([]byte("\x01 no state at all")) + " WHERE claim_id = '" + claim + "'", true},
 			"put back":        {"UPDATE claims SET state = (SELECT state FROM earlier WHERE claim_id = '" + claim + "') WHERE claim_id = '" + claim + "'", false},
 			"removed":         {"DELETE FROM claims WHERE claim_id = '" + claim + "'", false},
-			"added":           {"INSERT INTO claims SELECT 'CLM-x-1', state FROM untouched WHERE claim_id = '" + claim + "'", false},
+			"added":           {"INSERT INTO claims (claim_id, state) SELECT 'CLM-x-1', state FROM untouched WHERE claim_id = '" + claim + "'", false},
 		} {
 			s.tamper(t, "%s", c.change)
 			if _, err := s.verify(t); !audit.IsBroken(err) {
