@@ -218,7 +218,7 @@ func rowsOf(ctx context.Context, from querier) (*claimRows, error) {
 func (r *claimRows) put(claim string) int64 {
 	if r.of[claim] == 0 {
 		r.last++
-		r.of[claim] = r.last
+		r.of[strings.Clone(claim)] = r.last // it is a part of the job's variables
 	}
 	return r.of[claim]
 }
