@@ -15,6 +15,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"github.com/prometheus/procfs"
 
+	"hospital.example/analyze-retry/internal/testing/engine"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 	"hospital.example/analyze-retry/internal/testing/process"
 )
@@ -49,6 +50,7 @@ func (b *bench) fill(argv, settings []string) error {
 func (b *bench) measure(ctx context.Context, w contender) (s sample, err error) {
 	gateway := enginetest.New()
 	defer gateway.Close()
+	gateway.Locked(func(e *engine.Engine) { e.Keys = 1 << 40 }) // behind all that the past has
 	var settings []string
 	if w.store != nil {
 		if settings, err = w.store(ctx); err != nil {

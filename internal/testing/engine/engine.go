@@ -28,9 +28,10 @@ type Engine struct {
 	Partitions int
 	// Tenant is the only tenant, [DefaultTenant] at first.
 	Tenant string
+	// Keys is how many keys were given so far.
+	Keys int64
 
 	now     time.Time
-	keys    int64 // so far
 	created int64 // process instances of clients so far
 	// position is that of the last record, source that of the command under way, -1 where there is no record of it.
 	position, source int64
@@ -150,8 +151,8 @@ func (e *Engine) latest(id string, isProcess bool) (found *deployed) {
 
 // key returns a new key on a partition. One row of numbers serves all things.
 func (e *Engine) key(partition int64) int64 {
-	e.keys++
-	return partition<<partitionBits + e.keys
+	e.Keys++
+	return partition<<partitionBits + e.Keys
 }
 
 // then adds a step to those of the command under way.
