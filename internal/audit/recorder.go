@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -22,12 +21,12 @@ type Recorder struct {
 	failed func()
 
 	outage  outage.Tracker
-	writing chan struct{} // holds a token for each append that may be under way: its holder appends for all that wait
+	writing chan struct{} // holds one token: its holder appends for all that wait
 
 	mu      sync.Mutex
 	waiting []*request
-	begun   []time.Time // when the appends under way began
-	last    time.Time   // when the store last took a write
+	since   time.Time // when the append under way began; zero while there is none
+	last    time.Time // when the store last took a write
 }
 
 // request is the entries of one batch, and what became of them.
@@ -54,7 +53,7 @@ const (
 // NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append that failed. Its Run must
 // run while it is used.
 func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
-	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed, writing: make(chan struct{}, store.Writers())}
+	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed, writing: make(chan struct{}, 1)}
 	r.outage.Log, r.outage.Lost, r.outage.Back, r.outage.Level = r.log, "store_lost", "store_back", zapcore.ErrorLevel
 	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
 	return r
@@ -101,8 +100,7 @@ func (r *Recorder) appendWaiting(ctx context.Context) bool {
 	}
 	results, err := r.append(ctx, entries)
 	r.mu.Lock()
-	one := slices.Index(r.begun, began)
-	r.begun = slices.Delete(r.begun, one, one+1)
+	r.since = time.Time{}
 	r.observe(began, err)
 	r.mu.Unlock()
 	for _, q := range group {
@@ -123,7 +121,7 @@ func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
 		r.waiting = r.waiting[1:]
 	}
 	if len(group) > 0 {
-		r.begun = append(r.begun, now)
+		r.since = now
 	}
 	return group, entries
 }
@@ -187,13 +185,10 @@ func (r *Recorder) Run(ctx context.Context) {
 			r.probe(ctx, lost)
 		}
 	}
-	wait := time.After(time.Second)
-	for range cap(r.writing) {
-		select {
-		case r.writing <- struct{}{}:
-		case <-wait:
-			return
-		}
+	select {
+	case r.writing <- struct{}{}:
+		<-r.writing
+	case <-time.After(time.Second):
 	}
 }
 
@@ -215,11 +210,11 @@ func (r *Recorder) probe(ctx context.Context, lost bool) {
 func (r *Recorder) busy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.begun) == 0 {
+	if r.since.IsZero() {
 		return time.Since(r.last) < idleProbe
 	}
-	if first := slices.MinFunc(r.begun, time.Time.Compare); time.Since(first) > appendTries*appendTimeout {
-		r.observe(first, errors.New("audit store: an append hangs"))
+	if time.Since(r.since) > appendTries*appendTimeout {
+		r.observe(r.since, errors.New("audit store: an append hangs"))
 	}
 	return true
 }

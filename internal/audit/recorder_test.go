@@ -66,8 +66,6 @@ func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Store
 	return results, nil
 }
 
-func (d *disk) Writers() int { return 1 }
-
 func (d *disk) Probe(ctx context.Context) error {
 	if d.hold != nil {
 		select {

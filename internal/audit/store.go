@@ -48,8 +48,6 @@ type Log interface {
 	//
 	// An error leaves open whether the records were stored; to append them again is safe.
 	Append(ctx context.Context, entries []Entry) ([]Stored, error)
-	// Writers is how many appends may be under way at a time.
-	Writers() int
 	// Probe reports whether the store takes writes, by making one.
 	Probe(ctx context.Context) error
 }

@@ -34,9 +34,6 @@ const (
 	setHead = "UPDATE heads SET seq = $2, hash = $3, at = $4, signature = $5 WHERE chain = $1"
 )
 
-// Writers implements [audit.Store]: while the server syncs one batch it works at another, on a chain of its own.
-func (s *store) Writers() int { return 2 }
-
 // Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and jobs, a chain, the
 // IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits for nobody.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxConns is enough for two batches, the relay, a probe and a question at the same time.
-	maxConns = 5
+	// maxConns is enough for the group commit, the relay, an outcome and a question at the same time.
+	maxConns = 4
 	// connectTimeout bounds one try to connect where the URL names no connect_timeout.
 	connectTimeout = 5 * time.Second
 )

@@ -133,9 +133,6 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// Writers implements [audit.Store]: a file has one.
-func (s *store) Writers() int { return 1 }
-
 // Append implements [audit.Store].
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	if len(entries) == 0 {
