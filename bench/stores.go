@@ -66,6 +66,9 @@ func (b *bench) copyDatabase(ctx context.Context, like string) (string, error) {
 	b.paths++
 	name := fmt.Sprintf("copy%d", b.paths)
 	_, err = conn.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, config.Database))
+	if err == nil {
+		_, err = conn.Exec(ctx, "CHECKPOINT") // or the server writes the copy while the worker is measured
+	}
 	return b.server.URL(name, devpostgres.Superuser), errors.Join(err, conn.Close(ctx))
 }
 
