@@ -109,7 +109,8 @@ func (a *App) countClaims(ctx context.Context, now time.Time) error {
 		return err
 	}
 	var rates map[string]float64
-	totalsErr := a.store.Totals(ctx, tally.From, now, tally.Add)
+	ends := []audit.Kind{audit.KindSubmitted, audit.KindAbandoned}
+	totalsErr := a.store.Totals(ctx, tally.From, now, ends, tally.Add)
 	if totalsErr == nil {
 		rates = tally.Rates("successAfterRetry")
 	}

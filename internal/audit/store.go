@@ -24,8 +24,8 @@ type Store interface {
 	// Between calls visit with each record decided in from <= At < to of these kinds, of any where none is named, in the
 	// order of At and then of ID.
 	Between(ctx context.Context, from, to time.Time, kinds []Kind, visit func(*Record) error) error
-	// Totals counts the records decided in from <= At < to in the database. What is alike may come in several parts.
-	Totals(ctx context.Context, from, to time.Time, visit func(*Total) error) error
+	// Totals counts the records that Between would show, in the database. What is alike may come in several parts.
+	Totals(ctx context.Context, from, to time.Time, kinds []Kind, visit func(*Total) error) error
 
 	// Heads returns the signed end of every chain, and the cut of each that has one. A chain whose head is gone comes with
 	// one that nobody signed: its Signature is empty.

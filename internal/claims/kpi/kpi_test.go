@@ -172,7 +172,7 @@ func TestSuccessCountsRetriedClaimsThatAreNotUnderWay(t *testing.T) {
 func TestTheRateIsOfWhatEndedInTheTimeAndWhatIsOpen(t *testing.T) {
 	s := storeOf(t, many(3, "before", noon.Add(-time.Hour), again, givenUp), many(4, "ok", noon, again, accepted), many(1, "at-once", noon, accepted))
 	tally := kpi.Tally{From: noon, To: noon.Add(time.Hour)}
-	check.Must(t, s.Totals(t.Context(), tally.From, tally.To, tally.Add))
+	check.Must(t, s.Totals(t.Context(), tally.From, tally.To, nil, tally.Add))
 	for _, of := range []string{"tiss", "smtp"} {
 		tally.AddOpen(&audit.State{Policy: of, Kind: stop, At: noon, Opened: noon, Flags: audit.CourseRetried})
 	}

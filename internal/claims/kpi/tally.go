@@ -61,7 +61,7 @@ type Tally struct {
 // too. What comes after that end changes nothing, so that a time that has passed is measured alike for ever.
 func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally, []claims.Claim, error) {
 	t := &Tally{From: from, To: to}
-	if err := store.Totals(ctx, from, to, t.Add); err != nil {
+	if err := store.Totals(ctx, from, to, nil, t.Add); err != nil {
 		return nil, nil, err
 	}
 	open, err := openAt(ctx, store, to)

@@ -100,7 +100,7 @@ var historyFacts = []fact{
 		}
 		s.append(t, records...)
 		got, want := map[audit.Total]bool{}, map[audit.Total]bool{}
-		check.Must(t, s.Totals(t.Context(), minute(0), minute(5), func(one *audit.Total) error { got[*one] = true; return nil }))
+		check.Must(t, s.Totals(t.Context(), minute(0), minute(5), nil, func(one *audit.Total) error { got[*one] = true; return nil }))
 		for _, one := range []audit.Total{
 			{Kind: audit.KindRetry, Policy: "tiss", Class: "TRANSIENT", Rule: "transient", Code: "TIMEOUT", Records: 1},
 			{Kind: audit.KindRetry, Policy: "tiss", Class: "TRANSIENT", Rule: "transient", Code: "E503", Records: 1},
@@ -110,6 +110,9 @@ var historyFacts = []fact{
 			want[one] = true
 		}
 		same(t, "totals", got, want)
+		ends := int64(0)
+		check.Must(t, s.Totals(t.Context(), minute(0), minute(5), []audit.Kind{audit.KindSubmitted}, func(one *audit.Total) error { ends += one.Records; return nil }))
+		same(t, "ends", ends, int64(2))
 	}},
 	{"who visits can stop, and gets the error back", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
@@ -120,7 +123,7 @@ var historyFacts = []fact{
 				"between": s.Between(t.Context(), minute(0), minute(10), nil, visit),
 				"walk":    s.Walk(t.Context(), walked(visit)),
 				"open":    s.Open(t.Context(), func(string, *audit.State) error { n++; return enough }),
-				"totals":  s.Totals(t.Context(), minute(0), minute(10), func(*audit.Total) error { n++; return enough }),
+				"totals":  s.Totals(t.Context(), minute(0), minute(10), nil, func(*audit.Total) error { n++; return enough }),
 			} {
 				if !errors.Is(err, enough) {
 					t.Fatalf("%s: %v", name, err)

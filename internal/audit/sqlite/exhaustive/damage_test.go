@@ -133,7 +133,7 @@ func (w whole) ask(ctx context.Context, s audit.Store) answers {
 	})
 	say("open claims")(open, err)
 	var totals []string
-	err = s.Totals(ctx, audittest.Start, last, func(one *audit.Total) error { totals = append(totals, fmt.Sprint(*one)); return nil })
+	err = s.Totals(ctx, audittest.Start, last, nil, func(one *audit.Total) error { totals = append(totals, fmt.Sprint(*one)); return nil })
 	say("totals")(totals, err)
 	heads, cuts, err := s.Heads(ctx)
 	say("heads and cuts")([]any{heads, cuts}, err)
