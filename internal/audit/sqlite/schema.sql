@@ -1,6 +1,6 @@
 -- The tables of a store, and their version.
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
-INSERT INTO schema_version VALUES (5);
+INSERT INTO schema_version VALUES (6);
 
 -- What the store knows about itself: the key that it was made with, since when its events are published (if they are), and
 -- when it was last probed.

@@ -29,7 +29,7 @@ var openFacts = []fact{
 				t.Errorf("opened %v with %v", store, err)
 			}
 		}
-		s.database.Tamper(t, "UPDATE schema_version SET version = 5")
+		s.database.Tamper(t, "UPDATE schema_version SET version = 6")
 		s.open(t)
 	}},
 }
