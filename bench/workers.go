@@ -58,7 +58,7 @@ func (b *bench) contenders(ctx context.Context, against string) ([]contender, er
 	}
 	for i := range all {
 		all[i].decides = true
-		fmt.Fprintf(os.Stderr, "the past of %s\n", all[i].name)
+		fmt.Fprintf(os.Stderr, "store %d of %d\n", i+1, len(all))
 		if _, err := all[i].store(ctx); err != nil { // the first one makes the past
 			return nil, fmt.Errorf("the past of %s: %w", all[i].name, err)
 		}
