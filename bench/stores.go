@@ -30,7 +30,7 @@ func (b *bench) files(argv []string) func(context.Context) ([]string, error) {
 	past := b.path("past.db")
 	fill := sync.OnceValue(func() error { return b.fill(argv, settings(b.key, "sqlite://"+past)) })
 	return func(context.Context) ([]string, error) {
-		path := b.path("audit.db")
+		path := past + ".copy"
 		return settings(b.key, "sqlite://"+path), errors.Join(fill(), copyFile(past, path))
 	}
 }
@@ -63,9 +63,11 @@ func (b *bench) copyDatabase(ctx context.Context, like string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b.paths++
-	name := fmt.Sprintf("copy%d", b.paths)
-	_, err = conn.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, config.Database))
+	name := config.Database + "_copy"
+	_, err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name)
+	if err == nil {
+		_, err = conn.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, config.Database))
+	}
 	if err == nil {
 		_, err = conn.Exec(ctx, "CHECKPOINT") // or the server writes the copy while the worker is measured
 	}
@@ -88,7 +90,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer source.Close()
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
