@@ -223,8 +223,8 @@ func (r *claimRows) put(claim string) int64 {
 // partitionBits are those of a job's key below the number of its partition.
 const partitionBits = 51
 
-// notNew returns those of the keys of which there may be a record. The keys of a partition rise, so one that is greater than all
-// that are stored is new, and is not looked for.
+// notNew returns those of the keys of which there may be a record: one that is greater than all that are stored of its partition has
+// none. Most are, because a partition gives keys that rise.
 func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err error) {
 	for _, key := range keys {
 		partition := key >> partitionBits
