@@ -4,8 +4,10 @@ package app
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -73,7 +75,7 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	}
 	a.policies.Store(policies)
 	registry := metrics.NewRegistry()
-	a.numbers = metrics.New(registry, policies.All(), inUse(cfg.JobTypes)...)
+	a.numbers = metrics.New(registry, policies.All(), slices.Collect(maps.Values(cfg.JobTypes))...)
 	// Before the store, so that a taken address leaves no new key behind.
 	if err := a.listen(registry, version); err != nil {
 		return nil, err
@@ -102,11 +104,10 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		Observer: a.numbers,
 		Logger:   log,
 	}
-	outcomes := worker.NewOutcomeHandler(o, cfg.JobTypes.ByType())
+	outcomes := worker.NewOutcomeHandler(o, cfg.JobTypes)
 	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), outcomes)
-	for _, jobType := range cfg.JobTypes {
-		o.JobType, o.Policy = jobType.Type, jobType.Policy
-		a.addLoop(jobType.Type, contract.DecisionVariables(), worker.NewHandler(o))
+	for o.JobType, o.Policy = range cfg.JobTypes {
+		a.addLoop(o.JobType, contract.DecisionVariables(), worker.NewHandler(o))
 	}
 	return a, nil
 }

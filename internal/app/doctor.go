@@ -73,7 +73,7 @@ func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.
 // checkModels names the jobs that no worker of ours takes. Whether somebody does, a broker does not say.
 func checkModels(_ context.Context, cfg config.Config, _ time.Time) text.Findings {
 	theirs := slices.DeleteFunc(bpmn.JobTypes(), func(jobType string) bool {
-		return jobType == contract.OutcomeJobType || cfg.JobTypes.ByType()[jobType] != ""
+		return jobType == contract.OutcomeJobType || cfg.JobTypes[jobType] != ""
 	})
 	jobs := strings.Join(theirs, ", ")
 	return text.Findings{ok("models", text.Messagef("the bundled ones wait for workers of yours: %s", jobs))}

@@ -57,7 +57,7 @@ func settings(t *testing.T, zeebeAddress string) config.Config {
 			WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second, MaxClockSkew: 24 * time.Hour,
 			HTTP: config.HTTP{Address: "127.0.0.1:0"}, LogLevel: "debug",
 			Policies: config.Policies{
-				JobTypes: config.JobTypes{{Type: "analyze-retry", Policy: "tiss"}, {Type: "retry-submission-backoff", Policy: "tiss"}},
+				JobTypes: config.JobTypes{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
 			},
 			DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetentionYears: 5,
 			Tenant: "<default>",

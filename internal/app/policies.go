@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,16 +59,8 @@ func OpenPolicies(p config.Policies) (*policy.Set, error) {
 		MaxRetries: p.MaxRetries,
 		Base:       time.Duration(p.BaseBackoffMinutes) * time.Minute,
 		Max:        time.Duration(p.MaxBackoffMinutes) * time.Minute,
-		Needed:     inUse(p.JobTypes),
+		Needed:     slices.Sorted(maps.Values(p.JobTypes)),
 	})
-}
-
-// inUse returns the policies that decide where a job names none.
-func inUse(jobTypes config.JobTypes) (policies []string) {
-	for _, jobType := range jobTypes {
-		policies = append(policies, jobType.Policy)
-	}
-	return policies
 }
 
 // Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.

@@ -89,7 +89,7 @@ func lintModels(cfg config.Config, files []bpmn.Model) (text.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := modellint.Options{Policies: set, JobTypes: cfg.JobTypes.ByType()}
+	o := modellint.Options{Policies: set, JobTypes: cfg.JobTypes}
 	// In JSON it is a list, even where it is empty.
 	return append(text.Findings{}, modellint.Lint(files, o)...), nil
 }

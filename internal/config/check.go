@@ -37,8 +37,6 @@ func (l *loader) checkDatabaseURL() {
 		if _, err := connurl.Parse(u); err != nil { // which repeats nothing of it
 			l.fault(name, text.Messagef("%s", err.Error()), text.Message{})
 		}
-	case l.sources[name] == "env" && isPath(u): // what a file of secrets holds is not shown
-		l.fault(name, text.Messagef("%s is a path", u), text.Messagef("write sqlite://%s", u))
 	case path == "" || strings.ContainsAny(path, "@?#"):
 		l.refuse(name)
 	default:
@@ -47,11 +45,6 @@ func (l *loader) checkDatabaseURL() {
 			l.fault(name, text.Messagef("directory %s is not there", dir), text.Message{})
 		}
 	}
-}
-
-// isPath reports whether a text can be nothing but a path, in which there is no password.
-func isPath(s string) bool {
-	return (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./")) && !strings.ContainsAny(s, "@?#%:")
 }
 
 // checkCredentials reports addresses that are none, and credentials that are incomplete or sent in plaintext.

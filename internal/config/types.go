@@ -65,41 +65,29 @@ func (z *Zone) Decode(name string) (err error) {
 	return err
 }
 
-// JobType is a job type that is worked, with the policy of tasks that name none.
-type JobType struct{ Type, Policy string }
-
-// JobTypes are the job types that are worked, in their order; at least one.
-type JobTypes []JobType
+// JobTypes are the job types that are worked, each with the policy of tasks that name none; at least one.
+type JobTypes map[string]string
 
 // Decode implements [envconfig.Decoder]: TYPE=POLICY, several separated by commas, each type once. Outcomes
 // are always worked, and by no policy.
 func (t *JobTypes) Decode(value string) error {
-	*t = nil
+	*t = JobTypes{}
 	for one := range strings.SplitSeq(value, ",") {
 		name, policy, _ := strings.Cut(strings.TrimSpace(one), "=")
-		twice := slices.ContainsFunc(*t, func(other JobType) bool { return other.Type == name })
-		if name == "" || policy == "" || twice || name == "record-retry-outcome" {
+		if name == "" || policy == "" || (*t)[name] != "" || name == "record-retry-outcome" {
 			return errors.New("no TYPE=POLICY, a type twice, or one that has no policy")
 		}
-		*t = append(*t, JobType{name, policy})
+		(*t)[name] = policy
 	}
 	return nil
 }
 
-// ByType returns the names of the policies by job type.
-func (t JobTypes) ByType() map[string]string {
-	policies := map[string]string{}
-	for _, one := range t {
-		policies[one.Type] = one.Policy
-	}
-	return policies
-}
-
-// String returns the notation that Decode reads.
+// String returns the notation that Decode reads, sorted.
 func (t JobTypes) String() string {
-	texts := make([]string, len(t))
-	for i, one := range t {
-		texts[i] = one.Type + "=" + one.Policy
+	var texts []string
+	for name, policy := range t {
+		texts = append(texts, name+"="+policy)
 	}
+	slices.Sort(texts)
 	return strings.Join(texts, ",")
 }
