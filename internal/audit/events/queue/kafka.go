@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -68,25 +67,16 @@ func (k *kafka) Publish(ctx context.Context, batch []events.Event) []error {
 	if err := k.client.Ping(ctx); err != nil { // it fails soon, and with the reason
 		return slices.Repeat([]error{fmt.Errorf("connect to Kafka: %w", err)}, len(batch))
 	}
-	type result struct {
-		event int
-		err   error
-	}
-	results := make(chan result, len(batch)) // some may come when Publish has returned
+	records := make([]*kgo.Record, len(batch))
 	header := kgo.RecordHeader{Key: "content-type", Value: []byte(events.ContentType)}
 	for i, e := range batch {
-		record := kgo.Record{Key: []byte(e.Key), Value: e.JSON, Headers: []kgo.RecordHeader{header}}
-		k.client.Produce(ctx, &record, func(_ *kgo.Record, err error) { results <- result{i, err} })
+		records[i] = &kgo.Record{Key: []byte(e.Key), Value: e.JSON, Headers: []kgo.RecordHeader{header}}
 	}
-	errs := slices.Repeat([]error{errors.New("kafka did not acknowledge in time")}, len(batch))
-	for range batch {
-		select {
-		case r := <-results:
-			if errs[r.event] = r.err; r.err != nil {
-				errs[r.event] = fmt.Errorf("kafka, topic %s: %w", k.topic, r.err)
-			}
-		case <-ctx.Done():
-			return errs
+	errs := make([]error, len(batch))
+	for _, result := range k.client.ProduceSync(ctx, records...) { // in no order
+		if result.Err != nil {
+			err := fmt.Errorf("kafka, topic %s: %w", k.topic, result.Err)
+			errs[slices.Index(records, result.Record)] = err
 		}
 	}
 	return errs

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/eventstest"
@@ -49,6 +50,23 @@ func TestThePublisherIsIdempotent(t *testing.T) {
 		if record.ProducerID < 0 {
 			t.Errorf("a record is of producer %d, want a number", record.ProducerID)
 		}
+	}
+}
+
+// A broker may take a request and never answer it.
+func TestPublishEndsWithItsContextThoughTheBrokerHangs(t *testing.T) {
+	c, hangs := eventstest.StartKafka(t), make(chan struct{})
+	defer close(hangs)
+	p := c.Open(t, "hangs")
+	check.Must(t, p.Publish(t.Context(), eventstest.Batch(t, 1))[0])
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.SleepControl(func() { <-hangs })
+		return nil, nil, false
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	for _, err := range p.Publish(ctx, eventstest.Batch(t, 3)) {
+		check.Fails(t, err, "topic hangs: context deadline exceeded")
 	}
 }
 
