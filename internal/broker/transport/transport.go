@@ -86,8 +86,6 @@ type Resource struct {
 type Deployed struct {
 	// ID is the id of the process or of the form, Resource the name of the file it came from.
 	ID, Resource string
-	// Form reports whether it is a form.
-	Form bool
 	// Version counts from 1 and stays as it was when the resource did not change.
 	Version int32
 	// Key identifies this version of the definition.

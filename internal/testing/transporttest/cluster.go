@@ -33,10 +33,10 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 		{Name: "a.bpmn", Content: model("a")}, {Name: "b.bpmn", Content: model("b")}, {Name: "c.form", Content: []byte(`{"id":"c"}`)},
 	})
 	check.Must(r, err)
-	if len(got) != 3 || got[2].ID != "c" || !got[2].Form || got[2].Resource != "c.form" || got[2].Version != 1 || got[2].Key == 0 {
+	if len(got) != 3 || got[2].ID != "c" || got[2].Resource != "c.form" || got[2].Version != 1 || got[2].Key == 0 {
 		r.Errorf("deployed %+v, want a form at the end", got)
 	}
-	if len(got) != 3 || got[0].Form || got[0].ID != "a" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
+	if len(got) != 3 || got[0].ID != "a" || got[1].Resource != "b.bpmn" || got[0].Version != 1 || got[0].Key == 0 {
 		r.Errorf("deployed %+v", got)
 	}
 	sent := requests[*pb.DeployResourceRequest](r.gateway, enginetest.DeployResource)

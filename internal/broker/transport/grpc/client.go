@@ -146,7 +146,7 @@ func (c *Client) Deploy(
 		}
 		if f := d.GetForm(); f != nil {
 			deployed = append(deployed, transport.Deployed{
-				ID: f.FormId, Resource: f.ResourceName, Form: true, Version: f.Version, Key: f.FormKey,
+				ID: f.FormId, Resource: f.ResourceName, Version: f.Version, Key: f.FormKey,
 			})
 		}
 	}

@@ -92,7 +92,7 @@ func (d deployment) fromWire() (deployed []transport.Deployed) {
 		}
 		if f := one.Form; f != nil {
 			deployed = append(deployed, transport.Deployed{
-				ID: f.ID, Resource: f.Resource, Form: true, Version: f.Version, Key: f.Key,
+				ID: f.ID, Resource: f.Resource, Version: f.Version, Key: f.Key,
 			})
 		}
 	}
