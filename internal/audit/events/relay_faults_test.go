@@ -2,7 +2,6 @@ package events_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -100,41 +99,20 @@ func TestOutageOfTheStoreIsLoggedOnce(t *testing.T) {
 	})
 }
 
-// losesAMark publishes one event whose mark the store does not take.
-func losesAMark(b *bench) {
-	b.Helper()
-	synctest.Wait()
-	b.outbox.Fill("A", 1, 1)
-	b.queue.set(func(events.Event) error {
-		b.outbox.Fail(errors.New("connection reset")) // between the acknowledgement and the mark
-		return nil
-	})
-	b.advance(time.Second)
-	b.queue.set(nil)
-}
-
 func TestALostMarkIsMadeUpForWithoutSendingAgain(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		losesAMark(b)
+		synctest.Wait()
+		b.outbox.Fill("A", 1, 1)
+		b.queue.set(func(events.Event) error {
+			b.outbox.Fail(errors.New("connection reset")) // between the acknowledgement and the mark
+			return nil
+		})
+		b.advance(time.Second)
+		b.queue.set(nil)
 		b.outbox.Fail(nil)
 		b.advance(10 * time.Second)
 		if sent, _ := b.queue.counts(); sent != 1 || b.outbox.Waiting() != 0 {
 			t.Errorf("sent %d times, %d wait", sent, b.outbox.Waiting())
-		}
-	})
-}
-
-// Another process sends it again, and a consumer knows it by its ID.
-func TestRepeatedEventHasTheSameBytes(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		losesAMark(b)
-		b.stop()
-		b.outbox.Fail(nil)
-		b.start()
-		b.advance(10 * time.Second)
-		sent := b.queue.sent
-		if len(sent) != 2 || sent[0].ID != sent[1].ID || !slices.Equal(sent[0].JSON, sent[1].JSON) || b.outbox.Waiting() != 0 {
-			t.Errorf("sent %v, %d wait", sent, b.outbox.Waiting())
 		}
 	})
 }

@@ -67,16 +67,6 @@ func TestElementKeepsTextAttributesAndLine(t *testing.T) {
 	}
 }
 
-func TestExtensionsOfZeebeAreFoundByName(t *testing.T) {
-	root := read(t, head+`<bpmn:extensionElements>
-		<zeebe:userTask id="a"/><bpmn:userTask id="of BPMN"/><zeebe:properties/><zeebe:userTask id="b"/>
-	</bpmn:extensionElements></bpmn:definitions>`)
-	found := root.Zeebe("userTask")
-	if len(found) != 2 || found[0].Attr("id") != "a" || found[1].Attr("id") != "b" {
-		t.Errorf("found %+v, want a and b", found)
-	}
-}
-
 func read(t *testing.T, text string) *bpmnxml.Element {
 	t.Helper()
 	root, err := bpmnxml.Read([]byte(text))
