@@ -14,14 +14,6 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// deployed is one model or form on the broker. Its JSON form is stable.
-type deployed struct {
-	ID       string `json:"id"`
-	Version  int32  `json:"version"`
-	Key      int64  `json:"key"`
-	Resource string `json:"resource"`
-}
-
 func (p *program) deploy() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "deploy [FILE...]",
@@ -49,15 +41,13 @@ unless --force is given.`,
 		if err != nil {
 			return nil, "", err
 		}
-		list := []deployed{}
 		rows := [][]string{{
 			"ID", c.printer.Sprintf("VERSION"), c.printer.Sprintf("KEY"), c.printer.Sprintf("FILE"),
 		}}
 		for _, m := range done {
-			list = append(list, deployed{m.ID, m.Version, m.Key, m.Resource})
 			rows = append(rows, []string{m.ID, fmt.Sprint(m.Version), fmt.Sprint(m.Key), m.Resource})
 		}
-		return list, text.Table("", rows), nil
+		return done, text.Table("", rows), nil
 	})
 }
 

@@ -82,14 +82,17 @@ type Resource struct {
 	Content []byte
 }
 
-// Deployed is one process definition or form that a deployment created, or found unchanged.
+// Deployed is one process definition or form that a deployment created, or found unchanged. Its JSON is what
+// worker deploy prints, and is stable.
 type Deployed struct {
-	// ID is the id of the process or of the form, Resource the name of the file it came from.
-	ID, Resource string
+	// ID is the id of the process or of the form.
+	ID string `json:"id"`
 	// Version counts from 1 and stays as it was when the resource did not change.
-	Version int32
+	Version int32 `json:"version"`
 	// Key identifies this version of the definition.
-	Key int64
+	Key int64 `json:"key"`
+	// Resource is the name of the file it came from.
+	Resource string `json:"resource"`
 }
 
 // Message is something that happened outside of the processes. Its JSON is that of the REST API.
