@@ -53,7 +53,7 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 	})
 }
 
-func TestNextPollComesWhenSevenOfTenSlotsAreFree(t *testing.T) {
+func TestNextPollComesWhenHalfOfTheSlotsAreFree(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		// One answer comes back each half second.
 		for i := range 9 {
@@ -61,7 +61,7 @@ func TestNextPollComesWhenSevenOfTenSlotsAreFree(t *testing.T) {
 		}
 		r.add(9)
 		r.run(Options{MaxJobsActive: 9})
-		for _, step := range []struct{ polls, asked int }{{1, 9}, {1, 9}, {1, 9}, {1, 9}, {1, 9}, {2, 6}} {
+		for _, step := range []struct{ polls, asked int }{{1, 9}, {1, 9}, {1, 9}, {2, 4}} {
 			r.advance(time.Second / 2)
 			polls := r.polls()
 			if len(polls) != step.polls || int(polls[len(polls)-1].MaxJobsToActivate) != step.asked {
