@@ -150,8 +150,6 @@ type Number struct {
 	scale int
 }
 
-func whole(n int) Number { return Number{big.NewRat(int64(n), 1), 0} }
-
 var numberText = regexp.MustCompile(`^[+-]?(?:[0-9]+\.?([0-9]*)|\.([0-9]+))$`)
 
 // toNumber reads a number; nil is none.
