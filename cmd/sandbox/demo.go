@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 
 	"hospital.example/analyze-retry/internal/testing/cluster"
 	"hospital.example/analyze-retry/internal/text"
@@ -23,40 +23,38 @@ import (
 //go:embed claims.yaml
 var claimsFile []byte
 
-// claim is a claim that is played: where it is, and what has become of it.
+// claim is a claim that is played, and what has become of it.
 type claim struct {
-	// Of the file. The steps are what the insurer answers and people do, in their order.
-	Claim, Shows string
-	Steps        []string
+	// Of the file: what the insurer answers and what people do, in their order.
+	Claim, Shows    string
+	Answers, People []string
 
-	answer  string // the insurer's last one
 	outcome string // the last one of which the worker was told
-	rows    strings.Builder
 }
 
-// next is what the insurer or a person does next, "" where the file has no more.
+// next is what a person does next, "" where the file has no more.
 func (c *claim) next() (step string) {
-	if len(c.Steps) > 0 {
-		step, c.Steps = c.Steps[0], c.Steps[1:]
+	if len(c.People) > 0 {
+		step, c.People = c.People[0], c.People[1:]
 	}
 	return step
 }
 
-// play is one performance: it starts a process instance for each claim, takes the parts of the insurer and of the
-// people, and moves the engine's clock through the waits.
+// play is one performance: it starts a process instance for each claim, takes the parts of the people, and moves the
+// engine's clock through the waits, while the insurer answers.
 //
 // It is one loop: do what the engine's new records ask for, and where only timers are open, jump to the next.
 type play struct {
 	*box
 	*insurer
-	claims            []*claim
-	instances         map[int64]*claim    // by process instance, also by that of the processes that they called
-	open              map[int64]time.Time // when a timer is due; the zero time for a job, a user task, an incident
-	read, submissions int                 // records that were read; submissions so far
-	began, now        time.Time           // when the first record was written, and the last
+	claims    []*claim
+	instances map[int64]*claim    // by process instance, also by that of the processes that they called
+	open      map[int64]time.Time // when a timer is due; the zero time for a job, a user task, an incident
+	read      int                 // records that were read
 }
 
-// demo plays the claims in a new box and prints what happened to each. The worker's store stays, to be asked.
+// demo plays the claims in a new box, and prints what became of each and what the worker says of one. The worker's store
+// stays, to be asked.
 func demo(ctx context.Context, b *box, out io.Writer) error {
 	p := &play{box: b, instances: map[int64]*claim{}, open: map[int64]time.Time{}}
 	if err := yaml.Unmarshal(claimsFile, &p.claims); err != nil {
@@ -67,18 +65,53 @@ func demo(ctx context.Context, b *box, out io.Writer) error {
 	defer cancel()
 	return b.run(ctx, func(ctx context.Context) error {
 		p.insurer = newInsurer(b.engine, io.Discard)
-		if err := p.play(ctx); err != nil {
+		playing, end := context.WithCancel(ctx)
+		defer end()
+		both, playing := errgroup.WithContext(playing)
+		both.Go(func() error { return p.serve(playing) })
+		both.Go(func() error {
+			defer end()
+			return p.play(playing)
+		})
+		if err := both.Wait(); err != nil {
 			return fmt.Errorf("the demo broke off: %w (the worker's log is %s)", err, b.worker.Log)
 		}
-		p.show(out, time.Since(started))
-		return nil
+		return p.show(ctx, out, started)
 	})
+}
+
+// show prints what became of each claim, and what the worker says of one.
+func (p *play) show(ctx context.Context, out io.Writer, started time.Time) error {
+	ended := map[string]int{}
+	for _, c := range p.claims {
+		ended[c.outcome]++
+		fmt.Fprintf(out, "%-16s  %-52s %9s\n", c.Claim, c.Shows, c.outcome)
+	}
+	_, history, err := p.program.Says(ctx, "history", "CLM-2026-004214")
+	if err != nil {
+		return err
+	}
+	now, err := p.engine.Now(ctx)
+	worker := p.store() + " " + p.program.Path
+	fmt.Fprintf(out, `
+%d claims: %d submitted, %d abandoned, %d incident.
+%s on the engine's clock, %.1f s on yours, by which the worker keeps its records.
+
+%s
+Ask the store that the worker has left behind:
+
+%s history CLM-2026-004217
+%[8]s claims
+%[8]s kpi
+`, len(p.claims), ended["SUBMITTED"], ended["ABANDONED"], ended["INCIDENT"],
+		text.About(now.Sub(started)), time.Since(started).Seconds(), history, worker)
+	return err
 }
 
 // play plays all claims to their ends.
 func (p *play) play(ctx context.Context) error {
 	for _, c := range p.claims {
-		instance, err := p.start(ctx, c.Claim, nil)
+		instance, err := p.start(ctx, c.Claim, c.Answers)
 		if err != nil {
 			return err
 		}
@@ -112,10 +145,6 @@ func (p *play) look(ctx context.Context) error {
 		if r.RecordType != "EVENT" {
 			continue
 		}
-		p.now = r.At()
-		if p.began.IsZero() {
-			p.began = p.now
-		}
 		if caller := p.instances[r.ParentProcessInstanceKey]; caller != nil {
 			p.instances[r.ProcessInstanceKey] = caller
 		}
@@ -129,7 +158,7 @@ func (p *play) look(ctx context.Context) error {
 	return nil
 }
 
-// take notes what happened to a claim, and takes the part of the insurer or of a person in it.
+// take notes what happened to a claim, and takes the part of a person in it.
 func (p *play) take(ctx context.Context, c *claim, r cluster.Record) error {
 	switch r.ValueType + " " + r.Intent {
 	case "VARIABLE CREATED", "VARIABLE UPDATED":
@@ -140,58 +169,22 @@ func (p *play) take(ctx context.Context, c *claim, r cluster.Record) error {
 		p.open[r.Key] = r.Due()
 	case "JOB CREATED":
 		p.open[r.Key] = time.Time{}
-		return p.work(ctx, c, r.Key, r.Type)
 	case "USER_TASK CREATED":
 		p.open[r.Key] = time.Time{}
 		return p.decide(ctx, c, r.Key, strings.Join(r.CandidateGroupsList, ", "))
 	case "INCIDENT CREATED":
 		p.open[r.Key] = time.Time{}
-		p.row(c, "", "INCIDENT")
-		p.note(c, r.ErrorMessage)
 		return p.resolve(ctx, c, r)
-	case "JOB COMPLETED", "JOB ERROR_THROWN":
-		delete(p.open, r.Key)
-		if r.Type == contract.JobType {
-			return p.analyzed(c, r)
-		}
-	case "TIMER TRIGGERED", "TIMER CANCELED", "JOB CANCELED", "USER_TASK COMPLETED", "INCIDENT RESOLVED":
+	case "JOB COMPLETED", "JOB ERROR_THROWN", "JOB CANCELED", "TIMER TRIGGERED", "TIMER CANCELED", "USER_TASK COMPLETED",
+		"INCIDENT RESOLVED":
 		delete(p.open, r.Key)
 	}
-	return nil
-}
-
-// work answers a job that is not the worker's. The engine takes the answer to a job that nobody has activated.
-func (p *play) work(ctx context.Context, c *claim, key int64, jobType string) error {
-	switch jobType {
-	case notifyTeam:
-		return p.answer(ctx, key, accepted)
-	case submitClaim:
-		c.answer = c.next()
-		p.submissions++
-		if c.answer == accepted {
-			p.row(c, "", "submitted")
-		}
-		return p.answer(ctx, key, c.answer)
-	}
-	return nil
-}
-
-// analyzed notes what the worker decided.
-func (p *play) analyzed(c *claim, r cluster.Record) error {
-	d, err := contract.Read(string(r.Variables), "")
-	if err != nil {
-		return err
-	}
-	wait := text.Span(time.Duration(d.BackoffMinutes) * time.Minute)
-	then := fmt.Sprintf("retry %d/%d in %s", d.RetryCount, d.MaxRetries, wait)
-	p.row(c, string(d.ErrorClassification), cmp.Or(r.ErrorCode, then))
 	return nil
 }
 
 // decide completes a user task, as a person of its team does.
 func (p *play) decide(ctx context.Context, c *claim, key int64, team string) error {
 	decision, why, _ := strings.Cut(c.next(), " ")
-	p.note(c, team+" decides "+decision+": "+why)
 	return p.engine.CompleteUserTask(ctx, key, map[string]any{
 		"manualDecision": decision, "justification": why, "decidedBy": team,
 	})
@@ -206,8 +199,6 @@ func (p *play) resolve(ctx context.Context, c *claim, incident cluster.Record) e
 		delete(p.open, incident.JobKey)
 		return nil
 	}
-	p.note(c, fmt.Sprintf("operator: %s = %q, incident resolved", name, value))
-	c.answer = "analysed again"
 	_, err := p.gateway.SetVariables(ctx, &pb.SetVariablesRequest{
 		ElementInstanceKey: incident.ProcessInstanceKey, Local: true, Variables: object(map[string]any{name: value}),
 	})

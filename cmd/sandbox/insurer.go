@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 )
@@ -18,15 +19,14 @@ const (
 	accepted = "OK"
 	// The jobs that the bundled models leave to the hospital.
 	submitClaim, notifyTeam = "submit-claim", "notify-team"
-	// pollTimeout is how long a poll waits, and so how long a job waits while those of the other type are polled.
-	pollTimeout = time.Second
 )
 
 // insurer works the jobs of others than the worker, on any cluster without TLS.
 type insurer struct {
 	gateway pb.GatewayClient
 	out     io.Writer
-	// submitted counts the submissions of each claim. An insurer that is started again begins anew.
+	// submitted counts the submissions of each claim, which come one after the other. An insurer that is started again begins
+	// anew.
 	submitted map[string]int
 }
 
@@ -61,21 +61,25 @@ func (i *insurer) start(ctx context.Context, claim string, answers []string) (in
 
 // serve answers jobs until ctx ends, which is no error.
 func (i *insurer) serve(ctx context.Context) error {
-	for ctx.Err() == nil {
-		for _, jobType := range []string{submitClaim, notifyTeam} {
-			if err := i.poll(ctx, jobType); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("work the jobs of the type %s: %w", jobType, err)
+	types, ctx := errgroup.WithContext(ctx)
+	for _, jobType := range []string{submitClaim, notifyTeam} {
+		types.Go(func() error {
+			for ctx.Err() == nil {
+				if err := i.poll(ctx, jobType); err != nil && ctx.Err() == nil {
+					return fmt.Errorf("work the jobs of the type %s: %w", jobType, err)
+				}
 			}
-		}
+			return nil
+		})
 	}
-	return nil
+	return types.Wait()
 }
 
-// poll answers the jobs of one type that are there, or come within pollTimeout.
+// poll answers the jobs of one type that are there, or come while the gateway lets it wait.
 func (i *insurer) poll(ctx context.Context, jobType string) error {
 	stream, err := i.gateway.ActivateJobs(ctx, &pb.ActivateJobsRequest{
 		Type: jobType, Worker: "sandbox", MaxJobsToActivate: 32,
-		Timeout: time.Minute.Milliseconds(), RequestTimeout: pollTimeout.Milliseconds(),
+		Timeout: time.Minute.Milliseconds(),
 	})
 	for err == nil {
 		var page *pb.ActivateJobsResponse
@@ -107,11 +111,11 @@ func (i *insurer) work(ctx context.Context, job *pb.ActivatedJob) error {
 		}
 		i.submitted[claim.ID]++
 	}
-	err := i.answer(ctx, job.GetKey(), answer)
-	if err == nil {
-		fmt.Fprintf(i.out, "%s %s: %s\n", claim.ID, job.GetElementId(), answer)
+	if err := i.answer(ctx, job.GetKey(), answer); err != nil {
+		return err
 	}
-	return err
+	fmt.Fprintf(i.out, "%s %s: %s\n", claim.ID, job.GetElementId(), answer)
+	return nil
 }
 
 // answer completes a job, or throws the error of a submission that failed.

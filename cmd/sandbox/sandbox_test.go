@@ -28,9 +28,10 @@ func TestDemoBringsEachClaimToItsEndAndLeavesAStoreToAsk(t *testing.T) {
 	var printed strings.Builder
 	check.Must(t, demo(t.Context(), newBox(t), &printed))
 	out := printed.String()
-	check.Contains(t, out, "17 claims: 11 submitted, 5 abandoned, 1 incident.", "retry 5/5 in ", "MAX_RETRIES_EXCEEDED")
+	check.Contains(t, out, "17 claims: 11 submitted, 5 abandoned, 1 incident.", "recovers on the 5th and last retry",
+		"Claim CLM-2026-004214: accepted", "retry 5", "MAX_RETRIES_EXCEEDED")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	for i, want := range []string{"Claim CLM-2026-004214", "CLM-2026-004217", "success after retry"} {
+	for i, want := range []string{"Claim CLM-2026-004217: incident", "CLM-2026-004217", "success after retry"} {
 		line := lines[len(lines)-3+i]
 		answer, err := exec.CommandContext(t.Context(), "sh", "-c", "LC_ALL=en "+line).CombinedOutput()
 		check.Must(t, err)
