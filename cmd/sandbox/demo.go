@@ -220,7 +220,7 @@ func (p *play) jump(ctx context.Context) error {
 	}
 	now, err := p.engine.Now(ctx)
 	if err == nil && due.Sub(now) >= time.Millisecond { // else we hear in a moment that the timer has fired
-		_, err = p.engine.Advance(ctx, due.Sub(now))
+		err = p.engine.Advance(ctx, due.Sub(now))
 	}
 	return err
 }

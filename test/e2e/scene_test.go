@@ -163,8 +163,7 @@ func (s *scene) answer(e event) string {
 // advance moves the broker's clock. Timers that fall due fire; long polls that are open end.
 func (s *scene) advance(d time.Duration) {
 	s.Helper()
-	_, err := s.broker.Advance(s.Context(), d)
-	s.must(err)
+	s.must(s.broker.Advance(s.Context(), d))
 }
 
 // clock is the time at the broker.

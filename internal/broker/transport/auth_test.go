@@ -62,7 +62,7 @@ func TestManyCallsRequestOneTokenAndEndWithTheirContext(t *testing.T) {
 		synctest.Wait()
 		close(answer)
 		calls.Wait()
-		if n, _ := i.Requests(); n != 1 {
+		if n := i.Requests(); n != 1 {
 			t.Errorf("%d tokens were requested", n)
 		}
 	})
@@ -138,7 +138,7 @@ func TestTheLifeOfAToken(t *testing.T) {
 						_ = tokens.Fail(codes.Unauthenticated, "")
 					}
 				}
-				if n, _ := i.Requests(); n != test.requested || status.Code(err) != test.want {
+				if n := i.Requests(); n != test.requested || status.Code(err) != test.want {
 					t.Errorf("%d requests, ended with %v; want %d and %v", n, err, test.requested, test.want)
 				}
 			})
