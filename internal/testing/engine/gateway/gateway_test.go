@@ -131,24 +131,6 @@ func TestTheJobsOfAPollWhoseClientIsGoneAreReleased(t *testing.T) {
 	})
 }
 
-func TestAKilledServerComesBackAsItWas(t *testing.T) {
-	s, err := Start(nil)
-	check.Must(t, err)
-	deploy(t, s.Gateway)
-	start(t, s.Gateway, `{}`)
-	s.SetClock(30 * time.Minute)
-	s.Close()
-	_, err = s.Do(&pb.TopologyRequest{})
-	check.Same(t, codes.Unavailable, status.Code(err), "code")
-	check.Must(t, s.Restart())
-	defer s.Close()
-	poll := &pb.ActivateJobsRequest{Type: "t", Timeout: 1000, MaxJobsToActivate: 1}
-	job := do[*pb.ActivateJobsResponse](t, s.Gateway, poll).Jobs[0]
-	if ahead := time.Until(time.UnixMilli(job.Deadline)); ahead < 25*time.Minute {
-		t.Errorf("the clock is %v ahead", ahead)
-	}
-}
-
 // That the API says what gRPC says is shown by the worker's client (transporttest) and by Camunda's own (test/clients).
 func TestWhatTheRESTAPIDoesNotKnowIsRefused(t *testing.T) {
 	g := withModel(t, Options{})
