@@ -75,10 +75,7 @@ func (b *bench) run(ctx context.Context, w contender, gateway *enginetest.Gatewa
 	calls, done := len(gateway.Calls()), ended(gateway)+len(claims)
 	keys := gateway.Add(queued...)
 	given := map[int64]time.Time{}
-	gateway.Deliver(func(j *pb.ActivatedJob) []*pb.ActivatedJob {
-		given[j.Key] = time.Now()
-		return []*pb.ActivatedJob{j}
-	})
+	gateway.Deliver(func(j *pb.ActivatedJob) { given[j.Key] = time.Now() })
 	served, started := familyTicks(b.server.PID()), time.Now()
 	var workers []*running
 	for range w.processes {

@@ -96,10 +96,7 @@ func TestClocksWithinADayDecideAndAreWarnedAboutOnce(t *testing.T) {
 func TestAGatewayThatNamesNoEndOfALockIsTrusted(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		clock := NewClock(days, zap.NewNop())
-		r.gateway.Deliver(func(j *pb.ActivatedJob) []*pb.ActivatedJob {
-			j.Deadline = 0
-			return []*pb.ActivatedJob{j}
-		})
+		r.gateway.Deliver(func(j *pb.ActivatedJob) { j.Deadline = 0 })
 		r.add(10)
 		r.run(Options{Clock: clock})
 		r.advance(time.Second)

@@ -48,26 +48,24 @@ type faults struct {
 	mu      sync.Mutex
 	calls   map[Method][]Fault
 	kept    []Call
-	deliver func(*pb.ActivatedJob) []*pb.ActivatedJob
+	deliver func(*pb.ActivatedJob)
 }
 
-// Deliver has every job that a poll gets replaced, for a gateway that sends what was not asked for; nil ends that.
-func (g *Gateway) Deliver(change func(*pb.ActivatedJob) []*pb.ActivatedJob) {
+// Deliver shows every job that a poll gets to change before it is sent, which may change it; nil ends that.
+func (g *Gateway) Deliver(change func(*pb.ActivatedJob)) {
 	g.faults.mu.Lock()
 	defer g.faults.mu.Unlock()
 	g.faults.deliver = change
 }
 
-func (f *faults) delivered(jobs []*pb.ActivatedJob) (all []*pb.ActivatedJob) {
+func (f *faults) delivers(jobs []*pb.ActivatedJob) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.deliver == nil {
-		return jobs
+	if f.deliver != nil {
+		for _, j := range jobs {
+			f.deliver(j)
+		}
 	}
-	for _, j := range jobs {
-		all = append(all, f.deliver(proto.CloneOf(j))...)
-	}
-	return all
 }
 
 // Inject adds a fault for the next calls of a method, after the faults injected earlier.

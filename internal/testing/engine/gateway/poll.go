@@ -61,7 +61,8 @@ func (g *Gateway) deliver(
 		<-ctx.Done()
 		return status.FromContextError(ctx.Err()).Err()
 	}
-	if err = send(&pb.ActivateJobsResponse{Jobs: g.faults.delivered(jobs)}); err != nil {
+	g.faults.delivers(jobs)
+	if err = send(&pb.ActivateJobsResponse{Jobs: jobs}); err != nil {
 		for _, j := range jobs { // the worker is gone: its jobs are released
 			_, _ = g.Do(&pb.FailJobRequest{JobKey: j.Key, Retries: j.Retries})
 		}
