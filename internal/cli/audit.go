@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) audit() *cobra.Command {
-	return p.group("audit", "Check, export and clear the audit trail",
+	return p.group("audit", "Check, export and clear the audit trail", "worker audit verify",
 		p.auditVerify(), p.auditBackup(), p.auditRestore(), p.auditExport(), p.auditPurge(), p.auditMigrate())
 }
 

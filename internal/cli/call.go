@@ -102,8 +102,8 @@ func (p *program) printer() (*text.Printer, error) {
 }
 
 // group is a command that only holds others.
-func (p *program) group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	command := &cobra.Command{Use: use, Short: short}
+func (p *program) group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{Use: use, Short: short, Example: "  " + example}
 	command.AddCommand(commands...)
 	return p.does(command, nothing, func(c *call) error { return c.Help() })
 }

@@ -34,8 +34,8 @@ func TestHelpIsShortAndFitsATerminal(t *testing.T) {
 		}
 		_, example, _ := strings.Cut(help, "\nExamples:\n")
 		example, _, _ = strings.Cut(example, "\n\n")
-		if strings.Contains(example, "\n") {
-			t.Errorf("worker%s --help has more than one example:\n%s", command, example)
+		if example == "" || strings.Contains(example, "\n") {
+			t.Errorf("worker%s --help has no example or more than one:\n%s", command, example)
 		}
 	}
 }

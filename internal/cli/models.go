@@ -18,7 +18,7 @@ import (
 
 func (p *program) models() *cobra.Command {
 	const short = "Begin and check BPMN models that use this worker"
-	return p.group("models", short, p.modelsInit(), p.modelsLint())
+	return p.group("models", short, "worker models lint models/", p.modelsInit(), p.modelsLint())
 }
 
 func (p *program) modelsLint() *cobra.Command {

@@ -15,6 +15,7 @@ func (p *program) run() *cobra.Command {
 finishes or releases the active ones; a second signal ends it at once. It waits
 for an absent broker. The log goes to standard output; /metrics, /healthz and
 /readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --explain.`,
+		Example: `  RETRY_HTTP_ADDRESS=127.0.0.1:9600 worker run`,
 	}, nothing, func(c *call) error {
 		cfg, err := app.LoadConfig()
 		if err != nil {
