@@ -7,7 +7,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -29,7 +28,7 @@ who asks what is kept (LGPD, article 18), or for an auditor.`,
 	}, aStore, func(c *call) error {
 		_, records, err := c.claim()
 		for i := range records {
-			line, wrong := toJSON(report.RecordOf(&records[i]), "")
+			line, wrong := toJSON(recordOf(&records[i]), "")
 			err = errors.Join(err, wrong, c.say(line))
 		}
 		return err
@@ -58,7 +57,7 @@ up by its own means.`,
 		if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
 			return nil, "", err
 		}
-		value, words, err := check(c, public, nil)
+		value, words, err := verify(c, public, nil)
 		return value, words, errors.Join(err, c.store.Close())
 	})
 }

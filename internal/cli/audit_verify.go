@@ -42,7 +42,7 @@ the worker's log, what this command printed, or events retry.audit_head.v1.`,
 				return nil, "", err
 			}
 		}
-		return check(c, public, known)
+		return verify(c, public, known)
 	})
 }
 
@@ -60,8 +60,8 @@ type checked struct {
 	KnownHeads int `json:"knownHeads"`
 }
 
-// check checks the store, and answers with what it found.
-func check(c *call, public audit.Public, known []audit.Head) (any, string, error) {
+// verify checks the store, and answers with what it found.
+func verify(c *call, public audit.Public, known []audit.Head) (any, string, error) {
 	found := checked{Store: c.cfg.DatabaseURL.String(), Key: public.ID(), KnownHeads: len(known)}
 	var err error
 	found.Verified, err = audit.Verify(c.Context(), c.store, public, known)

@@ -1,5 +1,5 @@
 // Package cli is the command line. A command reads its arguments, calls the package that does the work, and
-// answers with a value, which is printed here.
+// answers with a value, which has a stable JSON form and a text for a terminal of 80 columns.
 package cli
 
 import (

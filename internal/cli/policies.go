@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/retry"
@@ -33,15 +36,15 @@ the waits and the rules.`,
 			if err != nil {
 				return nil, "", err
 			}
-			shown := report.PolicyInFull(set, one)
+			shown := policyInFull(set, one)
 			return shown, shown.Text(c.printer), nil
 		}
 		set, err := policies("")
 		if err != nil {
 			return nil, "", err
 		}
-		list := report.Policies(set)
-		return list, report.PoliciesText(c.printer, list), nil
+		list := shownPolicies(set)
+		return list, policiesText(c.printer, list), nil
 	})
 	command.AddCommand(p.policiesLint(), p.policiesTest(), p.policiesTry())
 	return command
@@ -190,11 +193,139 @@ The exit code is 1 if an answer differs.`,
 				place := fmt.Sprintf("%s:%d", file, one.Line)
 				return nil, "", usageError{said{text.Messagef("%s: %s", place, noPolicy(one.Policy, set))}}
 			}
-			if f, differs := report.CaseFinding(file, one, one.Of(of, p.now())); differs {
+			if f, differs := caseFinding(file, one, one.Of(of, p.now())); differs {
 				findings = append(findings, f)
 			}
 		}
 		none := c.printer.Sprintf("%d cases, 0 failed.", len(cases))
 		return findings, findings.In(c.printer, none), verdict(findings)
 	})
+}
+
+// shownPolicy is one of the policies that are known. Its JSON form is stable: names are added, never changed.
+type shownPolicy struct {
+	Version string `json:"version"`
+	// Origin is the file that it is written in.
+	Origin string `json:"origin"`
+	// Schedule is its waits, empty of a policy without retries.
+	Schedule []isoWait `json:"schedule"`
+	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
+	Policy policy.Entry `json:"policy"`
+}
+
+// shownPolicies returns the policies that are known.
+func shownPolicies(set *policy.Set) []shownPolicy {
+	list := []shownPolicy{}
+	for p := range set.All() {
+		list = append(list, policyInFull(set, p))
+	}
+	return list
+}
+
+// policyInFull returns one policy.
+func policyInFull(set *policy.Set, p *retry.Policy) shownPolicy {
+	entry, _ := set.Entry(p.Name)
+	s := shownPolicy{
+		Version:  p.Version(),
+		Origin:   entry.Origin,
+		Schedule: []isoWait{}, // in JSON a list, also where it is empty
+	}
+	s.Policy, s.Policy.Extends = entry, "" // it states all
+	for w := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
+		s.Schedule = append(s.Schedule, isoOf(&w))
+	}
+	return s
+}
+
+// policiesText lists policies.
+func policiesText(p *text.Printer, list []shownPolicy) string {
+	var b strings.Builder
+	for i := range list {
+		s := &list[i]
+		b.WriteString(label(s.Policy.Name, s.tries(p)))
+		if s.Policy.Description != "" {
+			b.WriteString(label("", s.Policy.Description))
+		}
+		b.WriteString(label("", s.origin(p)) + "\n")
+	}
+	return b.String()
+}
+
+func (s *shownPolicy) tries(p *text.Printer) string {
+	if len(s.Schedule) == 0 {
+		return p.Sprintf("no retries")
+	}
+	return p.Sprintf("%d retries in %s", s.Policy.MaxRetries, s.Schedule[len(s.Schedule)-1].total())
+}
+
+func (s *shownPolicy) origin(p *text.Printer) string {
+	origin := p.Sprintf("%s, version %s", s.Origin, s.Version)
+	if s.Policy.Source != "" {
+		origin = p.Sprintf("%s, from %s", origin, s.Policy.Source)
+	}
+	return origin
+}
+
+// Text words the policy: its waits, and all of it as a file states it.
+func (s *shownPolicy) Text(p *text.Printer) string {
+	out := label(p.Sprintf("policy"), s.Policy.Name+", "+s.origin(p)) + label(p.Sprintf("tries"), s.tries(p))
+	if len(s.Schedule) > 0 {
+		out += "\n" + scheduleTable(p, s.Schedule)
+	}
+	all := p.Sprintf("As a file states it, with all that it inherits and all defaults:")
+	return out + "\n" + text.Wrap(all, "") + "\n" + s.file()
+}
+
+// file returns the policies file with this policy.
+func (s *shownPolicy) file() string {
+	var node yaml.Node
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	written, err := json.Marshal(map[string][]policy.Entry{"policies": {s.Policy}})
+	if err = errors.Join(err, yaml.Unmarshal(written, &node)); err == nil { // JSON is YAML
+		spread(&node, 6) // document, fields, policies, one, its rules, one
+		err = encoder.Encode(&node)
+	}
+	if err != nil {
+		return err.Error() + "\n" // a policy that was read can be written
+	}
+	return b.String()
+}
+
+// spread writes YAML over lines, so many levels deep, and texts without the quotes that they do not need.
+func spread(node *yaml.Node, levels int) {
+	if node.Style = 0; levels <= 0 && node.Kind != yaml.ScalarNode {
+		node.Style = yaml.FlowStyle
+	}
+	for _, inner := range node.Content {
+		spread(inner, levels-1)
+	}
+}
+
+// caseFinding compares an answer with what its case in a file expects. differs is true if they disagree; the
+// finding then lists how.
+func caseFinding(file string, c policy.Case, got policy.Answer) (f text.Finding, differs bool) {
+	wrong := text.Message{}
+	for _, part := range [][3]string{
+		{"class", c.Class, got.Class},
+		{"rule", c.Rule, got.Rule},
+		{"wait", c.Wait, got.Wait},
+	} {
+		if part[1] == "" || part[1] == part[2] {
+			continue
+		}
+		one := text.Messagef("%s is %s, not %s", part[0], part[2], part[1])
+		if wrong = text.Messagef("%s; %s", wrong, one); !differs {
+			wrong, differs = one, true
+		}
+	}
+	return text.Finding{
+		Severity: text.Error,
+		Check:    "case",
+		File:     file,
+		Line:     c.Line,
+		Subject:  text.Messagef("policy %s: %q", c.Policy, text.Shorten(c.Text, 200)),
+		What:     wrong,
+	}, differs
 }

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/cli/report"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 func (p *program) policiesTry() *cobra.Command {
@@ -31,11 +36,11 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 		if err != nil {
 			return nil, "", err
 		}
-		t := report.Trial{}
+		t := trial{}
 		entry, _ := set.Entry(tried.Name)
 		for _, of := range []string{tried.Name, entry.Extends} {
 			if of != "" && t.Errors+t.Masked == 0 {
-				t = report.TrialOf(tried, of, p.now().Add(-*since), p.now())
+				t = trialOf(tried, of, p.now().Add(-*since), p.now())
 				if err := try(c, tried, inForce, &t); err != nil {
 					return nil, "", err
 				}
@@ -47,9 +52,9 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 
 // try asks a policy about all errors of a trial. A text that is masked is enough to classify if the policy in
 // force gives it the class of its record.
-func try(c *call, tried *retry.Policy, inForce *policy.Set, t *report.Trial) error {
+func try(c *call, tried *retry.Policy, inForce *policy.Set, t *trial) error {
 	decided, known := inForce.Get(t.Of)
-	changed := map[string][]*report.TrialChange{} // by claim, until it is accepted
+	changed := map[string][]*trialChange{} // by claim, until it is accepted
 	kinds := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent, audit.KindSubmitted}
 	return c.store.Between(c.Context(), t.From, t.To, kinds, func(r *audit.Record) error {
 		if r.Kind == audit.KindSubmitted {
@@ -76,4 +81,96 @@ func try(c *call, tried *retry.Policy, inForce *policy.Set, t *report.Trial) err
 		}
 		return nil
 	})
+}
+
+// trial is what a policy makes of errors that another one has decided. Its JSON form is stable: names are
+// added, never changed.
+type trial struct {
+	Policy  string `json:"policy"`
+	Version string `json:"policyVersion"`
+	// Of is the policy whose errors they are.
+	Of   string    `json:"errorsOf"`
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Errors were compared; Masked could not be, because their masked text does not say any more what
+	// decided.
+	Errors int `json:"errors"`
+	Masked int `json:"masked"`
+	// Changes are the errors that get another class.
+	Changes []*trialChange `json:"changes"`
+}
+
+// classed is the class of an error, and the rule that gives it.
+type classed struct {
+	Class retry.Class `json:"errorClassification"`
+	Rule  string      `json:"ruleId"`
+}
+
+// trialChange are errors that get another class, by the rules that decide.
+type trialChange struct {
+	From   classed `json:"from"`
+	To     classed `json:"to"`
+	Errors int     `json:"errors"`
+	// Claims are those of the errors, Accepted those of them that the insurer has accepted since.
+	Claims   int `json:"claims"`
+	Accepted int `json:"accepted"`
+
+	claims map[string]bool
+}
+
+// trialOf returns a trial of a policy on the errors of another one, without an error.
+func trialOf(p *retry.Policy, of string, from, to time.Time) trial {
+	t := trial{Policy: p.Name, Version: p.Version(), Of: of, From: from.UTC(), To: to.UTC()}
+	t.Changes = []*trialChange{} // in JSON a list, also where it is empty
+	return t
+}
+
+// Add adds the error of a record, by what the policy makes of it. It returns the change, if it is one and the
+// first of the record's claim.
+func (t *trial) Add(r *audit.Record, now retry.Classification) *trialChange {
+	from, to := classed{r.Class, r.Rule}, classed{now.Class, now.RuleID}
+	if t.Errors++; from.Class == to.Class {
+		return nil
+	}
+	i := slices.IndexFunc(t.Changes, func(c *trialChange) bool { return c.From == from && c.To == to })
+	if i < 0 {
+		i = len(t.Changes)
+		t.Changes = append(t.Changes, &trialChange{From: from, To: to, claims: map[string]bool{}})
+	}
+	c := t.Changes[i]
+	c.Errors++
+	if c.claims[r.ClaimID] {
+		return nil
+	}
+	c.claims[r.ClaimID] = true
+	c.Claims++
+	return c
+}
+
+// Text words the trial, the most frequent change first.
+func (t *trial) Text(p *text.Printer) string {
+	changes := slices.Clone(t.Changes)
+	slices.SortStableFunc(changes, func(a, b *trialChange) int { return cmp.Compare(b.Errors, a.Errors) })
+	changed := 0
+	for _, c := range changes {
+		changed += c.Errors
+	}
+	var b strings.Builder
+	say := func(words, indent string) { b.WriteString(text.Wrap(words, indent)) }
+	say(p.Sprintf("Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
+		t.Policy, t.Version, text.Messagef("%d errors", t.Errors), t.Of, t.From, changed), "")
+	for _, c := range changes {
+		b.WriteString("\n")
+		say(p.Sprintf("%s of %s, of which %d accepted since",
+			text.Messagef("%d errors", c.Errors), text.Messagef("%d claims", c.Claims), c.Accepted), "")
+		say(p.Sprintf("were %s by %s, would be %s by %s",
+			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule), "    ")
+	}
+	if t.Masked > 0 {
+		b.WriteString("\n")
+		say(p.Sprintf("%d more errors could not be compared: the masked text does not say any more what "+
+			"decided.",
+			t.Masked), "")
+	}
+	return b.String()
 }

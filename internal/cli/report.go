@@ -2,17 +2,23 @@ package cli
 
 import (
 	"cmp"
+	_ "embed" // of the page
 	"errors"
 	"fmt"
+	"html/template"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/cli/report"
+	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/claims/kpi"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -30,7 +36,7 @@ changed. Of a past time it is the same whenever it is written.`,
 	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
 	p.answers(command, aStore, func(c *call) (any, string, error) {
-		write, known := report.Formats()[*format]
+		write, known := formats()[*format]
 		if !known {
 			return nil, "", usageError{said{text.Messagef("--%s is %q; known "+
 				"are %s", "format", *format, "[html text]")}}
@@ -49,7 +55,7 @@ changed. Of a past time it is the same whenever it is written.`,
 			return nil, "", err
 		}
 		var b strings.Builder
-		if err := write(&b, r.Document(c.printer)); err != nil || *dir == "" {
+		if err := write(&b, r.document(c.printer)); err != nil || *dir == "" {
 			return r, b.String(), cmp.Or(err, broken)
 		}
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
@@ -70,7 +76,7 @@ const mostOpen = 10
 
 // reported makes the report of a period. broken is what is wrong with the audit trail, which the report says
 // too. Without the key (its public half will do) the trail is not verified, and the report says so.
-func reported(c *call, within period, now time.Time) (r report.Report, broken, err error) {
+func reported(c *call, within period, now time.Time) (r managerReport, broken, err error) {
 	r.WrittenAt = now.UTC().Truncate(time.Second)
 	public, err := audit.LoadPublic(c.cfg.AuditKey())
 	if err != nil {
@@ -87,7 +93,7 @@ func reported(c *call, within period, now time.Time) (r report.Report, broken, e
 		r.NotVerified = text.Messagef("%s", broken.Error())
 	}
 	measured, open, err := measure(c, within)
-	r.KPIs, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
+	r.kpis, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
 	return r, broken, err
 }
 
@@ -95,3 +101,153 @@ func reported(c *call, within period, now time.Time) (r report.Report, broken, e
 func lastMonth(now time.Time, zone *time.Location) period {
 	return calendar[2].period(dayOf(now.In(zone)), -1, zone)
 }
+
+// managerReport is what a manager reads about a time. Its JSON form is stable: names are added, never changed.
+type managerReport struct {
+	kpis
+
+	WrittenAt time.Time `json:"writtenAt"`
+	// Oldest are the claims that had been open longest at the end of the time, of so many.
+	Oldest []claims.Claim `json:"oldest"`
+	Open   int            `json:"open"`
+	// NotVerified is why the audit trail was not verified, empty where it is in order.
+	NotVerified text.Message `json:"notVerified,omitzero"`
+}
+
+// mostCauses is how many causes of a policy a report lists at most.
+const mostCauses = 12
+
+// document returns the report in words.
+func (r *managerReport) document(p *text.Printer) document {
+	last := r.To.Add(-time.Nanosecond)
+	d := document{
+		Language: p.Language(),
+		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
+		Lead: []string{
+			p.Sprintf("Written %s.", p.Time(r.WrittenAt)) + " " + r.verdict(p),
+			p.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
+				"the KPIs an open one counts in the time of its last record."),
+			strings.TrimSpace(p.Zone()),
+		},
+		Sections: []section{outcomes(p, r.Policies)},
+	}
+	for i := range r.Policies {
+		if of := &r.Policies[i]; of.Policy != claims.NoPolicy {
+			d.Sections = append(d.Sections, indicators(p, of), causes(p, of))
+		}
+	}
+	oldest := section{
+		Title: p.Sprintf("The oldest open claims: %d of %d", len(r.Oldest), r.Open),
+		Table: claimRows(p, r.Oldest, r.To),
+	}
+	for i, word := range oldest.Table[0] {
+		first, size := utf8.DecodeRuneInString(word)
+		oldest.Table[0][i] = string(first) + strings.ToLower(word[size:])
+	}
+	d.Sections = append(d.Sections, measuredOn(p), oldest)
+	return d
+}
+
+// causes is the table of the reasons for which submissions under a policy failed.
+func causes(p *text.Printer, of *kpi.Result) section {
+	s := section{Title: p.Sprintf("Why submissions failed, policy %s", of.Policy), Table: [][]string{{
+		p.Sprintf("Failures"), p.Sprintf("Class"), p.Sprintf("Cause"), p.Sprintf("Rule"),
+	}}}
+	rest := int64(0)
+	for i, c := range of.Causes {
+		if i >= mostCauses {
+			rest += c.Failures
+			continue
+		}
+		s.Table = append(s.Table, []string{
+			p.Sprintf("%d", c.Failures), p.Name("failure", c.Class), causeWords(p, &c), c.RuleID,
+		})
+	}
+	if rest > 0 {
+		s.Table = append(s.Table, []string{p.Sprintf("%d", rest), "", p.Sprintf("other causes"), ""})
+	}
+	return s
+}
+
+// causeTables are what the codes of rules are of, by how the IDs of the rules begin.
+var causeTables = []struct{ rule, table string }{
+	{"transient.50", errtext.TableHTTP},
+	{"http.", errtext.TableHTTP},
+	{"smtp.", errtext.TableSMTP},
+	{"tiss.", errtext.TableGlosas},
+}
+
+// causeWords returns a cause with the term of its code.
+func causeWords(p *text.Printer, c *kpi.Cause) string {
+	code := text.Line(c.MatchedCode)
+	if code == "" {
+		return p.Sprintf("no rule knows the text")
+	}
+	if words := p.Name("cause", code); words != code {
+		return code + ": " + words
+	}
+	for _, of := range causeTables {
+		if strings.HasPrefix(c.RuleID, of.rule) {
+			return errtext.Meaning(of.table, code)
+		}
+	}
+	return code
+}
+
+// verdict tells the reader whether the trail is in order.
+func (r *managerReport) verdict(p *text.Printer) string {
+	if r.NotVerified.Format != "" {
+		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", r.NotVerified)
+	}
+	return p.Sprintf("The audit trail was verified for this report: no record was changed.")
+}
+
+// document is a report in words, without a format.
+type document struct {
+	Language text.Language
+	Title    string
+	Lead     []string
+	Sections []section
+}
+
+// section is a part of a document: a table whose first row is its head, a note, or both.
+type section struct {
+	Title, Note string
+	Table       [][]string
+	// Grades are the verdicts of rows, which a page shows in colours too.
+	Grades map[int]string
+}
+
+// formats returns what writes a document, by the name of the format.
+func formats() map[string]func(io.Writer, document) error {
+	return map[string]func(io.Writer, document) error{
+		"text": func(out io.Writer, d document) error {
+			_, err := io.WriteString(out, d.text())
+			return err
+		},
+		"html": func(out io.Writer, d document) error { return page.Execute(out, d) },
+	}
+}
+
+// text is the document for a terminal.
+func (d document) text() string {
+	var b strings.Builder
+	b.WriteString(d.Title + "\n\n")
+	for _, lead := range d.Lead {
+		b.WriteString(text.Wrap(lead, ""))
+	}
+	for _, section := range d.Sections {
+		b.WriteString("\n" + section.Title + "\n")
+		if section.Note != "" {
+			b.WriteString(text.Wrap(section.Note, "  "))
+		}
+		b.WriteString(text.Table("  ", section.Table))
+	}
+	return b.String()
+}
+
+//go:embed page.html
+var pageText string
+
+// page prints on A4 without a header of the browser in the way, and needs nothing from elsewhere.
+var page = template.Must(template.New("page").Parse(pageText))

@@ -1,4 +1,4 @@
-package report
+package cli
 
 import (
 	"maps"
@@ -18,7 +18,7 @@ import (
 
 var (
 	inPortuguese = text.In(text.Portuguese)
-	english      = words{text.In(text.English)}
+	english      = wording{text.In(text.English)}
 )
 
 func TestACauseHasTheTermOfItsCode(t *testing.T) {
@@ -77,7 +77,7 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 
 func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 	for p := range policy.BuiltIns().All() {
-		shown := PolicyInFull(policy.BuiltIns(), p)
+		shown := policyInFull(policy.BuiltIns(), p)
 		_, file, _ := strings.Cut(shown.Text(english.Printer), "\npolicies:\n")
 		set, err := policy.Parse("shown.yaml", []byte("policies:\n"+file))
 		check.Must(t, err)
@@ -97,7 +97,7 @@ func TestAListIsCountedByStateAndTeam(t *testing.T) {
 	stopped := func(team string) claims.Claim {
 		return claims.Claim{ClaimID: "CLM-1-1", Standing: audit.Stopped, State: audit.State{HeldBy: team}}
 	}
-	all := Claims{stopped("registration"), stopped("billing"), {ClaimID: "CLM-1-2", Standing: audit.DeadLetter}, stopped("billing")}
+	all := claimList{stopped("registration"), stopped("billing"), {ClaimID: "CLM-1-2", Standing: audit.DeadLetter}, stopped("billing")}
 	listed := all.Text(inPortuguese, time.Time{})
 	check.Same(t, "parada 3, carta morta 1; faturamento 2, cadastro 1.\n", listed[strings.LastIndex(listed, "parada"):], "the last line")
 	check.Same(t, "2  faturamento\n1  -\n1  cadastro\n", all.By(inPortuguese, "with").Text(), "by team")
@@ -119,16 +119,16 @@ func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 		{claims.Claim{State: audit.State{Rule: "tiss.glosa", Code: "1308"}}, "glosa 1308, GUIA JÁ APRESENTADA", "glosa 1308, GUIA JÁ APRESENTADA"},
 		{claims.Claim{State: audit.State{Rule: "own", Code: "out (of"}}, "out (of", "out (of"},
 	} {
-		check.Same(t, c.want, words{inPortuguese}.reason(&c.claim), "in Portuguese")
+		check.Same(t, c.want, wording{inPortuguese}.reason(&c.claim), "in Portuguese")
 		check.Same(t, c.english, english.reason(&c.claim), "in English")
 	}
 	dead := claims.Claim{Standing: audit.DeadLetter}
-	check.Same(t, "carta morta", words{inPortuguese}.standing(&dead, now), "a state")
+	check.Same(t, "carta morta", wording{inPortuguese}.standing(&dead, now), "a state")
 }
 
 func TestATeamThatDecidedIsNamedInTheLanguage(t *testing.T) {
 	for by, want := range map[string]string{"billing": "faturamento", "registration": "cadastro", "maria": "maria"} {
 		claim := claims.Claim{Standing: audit.Abandoned, State: audit.State{DecidedBy: by}}
-		check.Same(t, "abandonada, por "+want, words{inPortuguese}.standing(&claim, time.Time{}), "a claim")
+		check.Same(t, "abandonada, por "+want, wording{inPortuguese}.standing(&claim, time.Time{}), "a claim")
 	}
 }

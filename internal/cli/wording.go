@@ -1,23 +1,25 @@
-package report
+package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// words are the words about claims and decisions in a language.
-type words struct{ *text.Printer }
+// wording words what is known of claims and decisions in a language.
+type wording struct{ *text.Printer }
 
 // steps words what each of the six steps of a decision found: of a retry with this wait, or of one that stops
 // the claim with a BPMN error. The last is empty where the time of the next try is not known.
-func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
+func (w wording) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
 	x, used := &d.RetryDecision, d.RetryCount
 	found := [6]string{submissionError, w.class(d), "", wait, w.Sprintf("try again"), ""}
 	if d.ShouldRetry {
@@ -52,10 +54,10 @@ func (w words) steps(d *contract.Decision, submissionError, wait, bpmnError stri
 }
 
 // step names one of the six steps of a decision (RN-BIL-005, section VII), from 0.
-func (w words) step(i int) string { return w.Name("step", strconv.Itoa(i+1)) }
+func (w wording) step(i int) string { return w.Name("step", strconv.Itoa(i+1)) }
 
 // class names the class of an error, and why it has that.
-func (w words) class(d *contract.Decision) string {
+func (w wording) class(d *contract.Decision) string {
 	name, x := w.Name("class", string(d.ErrorClassification)), &d.RetryDecision
 	switch {
 	case x.MatchedCode != "":
@@ -68,14 +70,14 @@ func (w words) class(d *contract.Decision) string {
 }
 
 // cause words why a submission failed, by what its rule found.
-func (w words) cause(rule, code string) string {
+func (w wording) cause(rule, code string) string {
 	return causeWords(w.Printer, &kpi.Cause{RuleID: rule, MatchedCode: code})
 }
 
 // wait words a wait, or the band in which it lies, and what made it so long. p is the policy that gives it,
 // nil where that is not known: only it knows how far its jitter reaches, and whether its min or max cut the
 // wait.
-func (w words) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
+func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
 	var why []string
 	shown, before := w.Sprintf("%s", band), w.iso(x.DelayBeforeJitter)
 	switch {
@@ -121,7 +123,7 @@ func giver(p *retry.Policy, x *contract.Explanation) *retry.Policy {
 }
 
 // hint words the hint of the other side.
-func (w words) hint(h retry.Hint) string {
+func (w wording) hint(h retry.Hint) string {
 	if h.Until.IsZero() {
 		return w.Sprintf("the other side asked to come back after %s", time.Duration(h.After))
 	}
@@ -129,7 +131,7 @@ func (w words) hint(h retry.Hint) string {
 }
 
 // advice words what to do before the claim is sent again.
-func (w words) advice(advice retry.Advice) string {
+func (w wording) advice(advice retry.Advice) string {
 	if advice == retry.AdviceCheckStatus {
 		return w.Sprintf("check the protocol's status before sending again, for it may have arrived")
 	}
@@ -137,10 +139,40 @@ func (w words) advice(advice retry.Advice) string {
 }
 
 // iso words an ISO 8601 duration.
-func (w words) iso(iso string) string {
+func (w wording) iso(iso string) string {
 	d, err := retry.ParseDuration(iso)
 	if err != nil {
 		return iso
 	}
 	return w.Span(d)
+}
+
+// label is a line with a name before it.
+func label(name, value string) string {
+	return text.Hanging(fmt.Sprintf("%-18s  ", name), text.Line(value))
+}
+
+// storedRecord is a record as it is stored, with its objects as JSON.
+type storedRecord struct {
+	*audit.Record
+
+	Variables any `json:"variables,omitempty"`
+	Detail    any `json:"detail,omitempty"`
+}
+
+// recordOf returns the record as it is printed.
+func recordOf(r *audit.Record) storedRecord {
+	return storedRecord{r, stored(r.Variables), stored(r.Detail)}
+}
+
+// stored returns a stored JSON object as it is, nil where there is none, and a text where it is damaged.
+func stored(s string) any {
+	switch {
+	case s == "":
+		return nil
+	case json.Valid([]byte(s)):
+		return json.RawMessage(s)
+	default:
+		return s
+	}
 }
