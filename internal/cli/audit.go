@@ -80,27 +80,16 @@ it. PostgreSQL is restored by its own means.`,
 		if err != nil {
 			return nil, "", err
 		}
-		is := checked{Store: c.cfg.DatabaseURL.String(), Key: key, OK: true, Verified: done.Verified}
-		r := restored{c.args[0], done.Aside, is}
-		words, err := r.text(c.printer)
-		return r, words, err
+		is := checked{
+			Store:    c.cfg.DatabaseURL.String(),
+			Key:      key,
+			OK:       true,
+			Aside:    done.Aside,
+			Verified: done.Verified,
+		}
+		words, err := is.text(c.printer)
+		return is, c.printer.Sprintf("Restored from %s.", c.args[0]) + "\n" + words, err
 	})
-}
-
-// restored is what restore answers. Its JSON form is stable.
-type restored struct {
-	Backup string `json:"backup"`
-	// Aside is where the store is now that was there, absent where there was none.
-	Aside string `json:"aside,omitempty"`
-	checked
-}
-
-func (r *restored) text(p *text.Printer) (string, error) {
-	words, err := r.checked.text(p)
-	if r.Aside != "" {
-		words = p.Sprintf("The store that was there is kept as %s.", r.Aside) + "\n" + words
-	}
-	return p.Sprintf("Restored from %s.", r.Backup) + "\n" + words, err
 }
 
 func (p *program) auditMigrate() *cobra.Command {

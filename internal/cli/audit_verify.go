@@ -54,6 +54,8 @@ type checked struct {
 	OK  bool   `json:"ok"`
 	// Broken is the first place where something does not fit, absent where all is in order.
 	Broken *audit.BrokenError `json:"broken,omitempty"`
+	// Aside is where the store is now that was there before a restore, absent where there was none.
+	Aside string `json:"aside,omitempty"`
 	audit.Verified
 
 	// KnownHeads were given. The places of those that did not agree are removed.
@@ -87,10 +89,12 @@ func verify(c *call, public audit.Public, known []audit.Head) (any, string, erro
 
 // text reports that the trail is in order, with its heads.
 func (c *checked) text(p *text.Printer) (string, error) {
-	rows := [][]string{
-		{p.Sprintf("The audit trail is in order: %s.", c.Store)},
-		{p.Sprintf("key"), c.Key},
+	var rows [][]string
+	if c.Aside != "" {
+		rows = append(rows, []string{p.Sprintf("The store that was there is kept as %s.", c.Aside)})
 	}
+	rows = append(rows, []string{p.Sprintf("The audit trail is in order: %s.", c.Store)},
+		[]string{p.Sprintf("key"), c.Key})
 	count := func(what string, n int64) {
 		if n > 0 {
 			rows = append(rows, []string{what, p.Sprintf("%d", n)})

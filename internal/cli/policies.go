@@ -43,7 +43,10 @@ the waits and the rules.`,
 		if err != nil {
 			return nil, "", err
 		}
-		list := shownPolicies(set)
+		list := []shownPolicy{}
+		for one := range set.All() {
+			list = append(list, policyInFull(set, one))
+		}
 		return list, policiesText(c.printer, list), nil
 	})
 	command.AddCommand(p.policiesLint(), p.policiesTest(), p.policiesTry())
@@ -211,15 +214,6 @@ type shownPolicy struct {
 	Schedule []isoWait `json:"schedule"`
 	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
 	Policy policy.Entry `json:"policy"`
-}
-
-// shownPolicies returns the policies that are known.
-func shownPolicies(set *policy.Set) []shownPolicy {
-	list := []shownPolicy{}
-	for p := range set.All() {
-		list = append(list, policyInFull(set, p))
-	}
-	return list
 }
 
 // policyInFull returns one policy.

@@ -39,29 +39,34 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 		t := trial{}
 		entry, _ := set.Entry(tried.Name)
 		for _, of := range []string{tried.Name, entry.Extends} {
-			if of != "" && t.Errors+t.Masked == 0 {
-				t = trialOf(tried, of, p.now().Add(-*since), p.now())
-				if err := try(c, tried, inForce, &t); err != nil {
-					return nil, "", err
-				}
+			if of == "" || t.Errors+t.Masked > 0 {
+				continue
+			}
+			t = trial{Policy: tried.Name, Version: tried.Version(), Of: of, To: p.now().UTC()}
+			t.From, t.Changes = t.To.Add(-*since), []*trialChange{} // in JSON a list, also where it is empty
+			if err := t.run(c, tried, inForce); err != nil {
+				return nil, "", err
 			}
 		}
 		return t, t.Text(c.printer), nil
 	})
 }
 
-// try asks a policy about all errors of a trial. A text that is masked is enough to classify if the policy in
+// run asks a policy about all errors of the trial. A text that is masked is enough to classify if the policy in
 // force gives it the class of its record.
-func try(c *call, tried *retry.Policy, inForce *policy.Set, t *trial) error {
+func (t *trial) run(c *call, tried *retry.Policy, inForce *policy.Set) error {
 	decided, known := inForce.Get(t.Of)
-	changed := map[string][]*trialChange{} // by claim, until it is accepted
+	unaccepted := map[string]map[*trialChange]bool{} // by claim, false once that is accepted
 	kinds := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent, audit.KindSubmitted}
 	return c.store.Between(c.Context(), t.From, t.To, kinds, func(r *audit.Record) error {
+		of := unaccepted[r.ClaimID]
 		if r.Kind == audit.KindSubmitted {
-			for _, c := range changed[r.ClaimID] {
-				c.Accepted++
+			for change, is := range of {
+				if is {
+					change.Accepted++
+				}
+				of[change] = false
 			}
-			delete(changed, r.ClaimID)
 			return nil
 		}
 		if r.Policy != t.Of {
@@ -76,8 +81,20 @@ func try(c *call, tried *retry.Policy, inForce *policy.Set, t *trial) error {
 			t.Masked++
 			return nil
 		}
-		if c := t.Add(r, tried.Classify(masked)); c != nil {
-			changed[r.ClaimID] = append(changed[r.ClaimID], c)
+		t.Errors++
+		would := tried.Classify(masked)
+		if would.Class == r.Class {
+			return nil
+		}
+		change := t.change(classed{r.Class, r.Rule}, classed{would.Class, would.RuleID})
+		change.Errors++
+		if of == nil {
+			of = map[*trialChange]bool{}
+			unaccepted[r.ClaimID] = of
+		}
+		if _, counted := of[change]; !counted {
+			change.Claims++
+			of[change] = true
 		}
 		return nil
 	})
@@ -114,36 +131,17 @@ type trialChange struct {
 	// Claims are those of the errors, Accepted those of them that the insurer has accepted since.
 	Claims   int `json:"claims"`
 	Accepted int `json:"accepted"`
-
-	claims map[string]bool
 }
 
-// trialOf returns a trial of a policy on the errors of another one, without an error.
-func trialOf(p *retry.Policy, of string, from, to time.Time) trial {
-	t := trial{Policy: p.Name, Version: p.Version(), Of: of, From: from.UTC(), To: to.UTC()}
-	t.Changes = []*trialChange{} // in JSON a list, also where it is empty
-	return t
-}
-
-// Add adds the error of a record, by what the policy makes of it. It returns the change, if it is one and the
-// first of the record's claim.
-func (t *trial) Add(r *audit.Record, now retry.Classification) *trialChange {
-	from, to := classed{r.Class, r.Rule}, classed{now.Class, now.RuleID}
-	if t.Errors++; from.Class == to.Class {
-		return nil
+// change returns what counts the errors that get the class to in the place of from.
+func (t *trial) change(from, to classed) *trialChange {
+	for _, c := range t.Changes {
+		if c.From == from && c.To == to {
+			return c
+		}
 	}
-	i := slices.IndexFunc(t.Changes, func(c *trialChange) bool { return c.From == from && c.To == to })
-	if i < 0 {
-		i = len(t.Changes)
-		t.Changes = append(t.Changes, &trialChange{From: from, To: to, claims: map[string]bool{}})
-	}
-	c := t.Changes[i]
-	c.Errors++
-	if c.claims[r.ClaimID] {
-		return nil
-	}
-	c.claims[r.ClaimID] = true
-	c.Claims++
+	c := &trialChange{From: from, To: to}
+	t.Changes = append(t.Changes, c)
 	return c
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,17 +35,16 @@ changed. Of a past time it is the same whenever it is written.`,
 	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
 	p.answers(command, aStore, func(c *call) (any, string, error) {
-		write, known := formats()[*format]
-		if !known {
-			return nil, "", usageError{said{text.Messagef("--%s is %q; known "+
-				"are %s", "format", *format, "[html text]")}}
+		form, err := named("format", "format", *format, []string{"text", "html"})
+		if err != nil {
+			return nil, "", err
 		}
 		now, zone := p.now(), c.printer.Location()
 		within := periodIn(now, zone)
 		if within == (period{}) {
 			within = lastMonth(now, zone)
 		}
-		within, err := within.until(now, 31*day)
+		within, err = within.until(now, 31*day)
 		if err != nil {
 			return nil, "", err
 		}
@@ -54,14 +52,14 @@ changed. Of a past time it is the same whenever it is written.`,
 		if err != nil {
 			return nil, "", err
 		}
-		var b strings.Builder
-		if err := write(&b, r.document(c.printer)); err != nil || *dir == "" {
-			return r, b.String(), cmp.Or(err, broken)
+		words, err := r.document(c.printer).in(form)
+		if err != nil || *dir == "" {
+			return r, words, cmp.Or(err, broken)
 		}
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
 		path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly),
-			last.Format(time.DateOnly), map[string]string{"text": "txt", "html": "html"}[*format]))
-		err = os.WriteFile(path, []byte(b.String()), 0o640) //nolint:gosec // for its group too
+			last.Format(time.DateOnly), map[string]string{"text": "txt", "html": "html"}[form]))
+		err = os.WriteFile(path, []byte(words), 0o640) //nolint:gosec // for its group too
 		if err != nil {
 			return nil, "", err
 		}
@@ -160,7 +158,7 @@ func causes(p *text.Printer, of *kpi.Result) section {
 			continue
 		}
 		s.Table = append(s.Table, []string{
-			p.Sprintf("%d", c.Failures), p.Name("failure", c.Class), causeWords(p, &c), c.RuleID,
+			p.Sprintf("%d", c.Failures), p.Name("failure", c.Class), wording{p}.cause(c.RuleID, c.MatchedCode), c.RuleID,
 		})
 	}
 	if rest > 0 {
@@ -177,17 +175,16 @@ var causeTables = []struct{ rule, table string }{
 	{"tiss.", errtext.TableGlosas},
 }
 
-// causeWords returns a cause with the term of its code.
-func causeWords(p *text.Printer, c *kpi.Cause) string {
-	code := text.Line(c.MatchedCode)
-	if code == "" {
-		return p.Sprintf("no rule knows the text")
+// cause words why a submission failed: the code that its rule found, with the term of that.
+func (w wording) cause(rule, code string) string {
+	if code = text.Line(code); code == "" {
+		return w.Sprintf("no rule knows the text")
 	}
-	if words := p.Name("cause", code); words != code {
+	if words := w.Name("cause", code); words != code {
 		return code + ": " + words
 	}
 	for _, of := range causeTables {
-		if strings.HasPrefix(c.RuleID, of.rule) {
+		if strings.HasPrefix(rule, of.rule) {
 			return errtext.Meaning(of.table, code)
 		}
 	}
@@ -218,15 +215,14 @@ type section struct {
 	Grades map[int]string
 }
 
-// formats returns what writes a document, by the name of the format.
-func formats() map[string]func(io.Writer, document) error {
-	return map[string]func(io.Writer, document) error{
-		"text": func(out io.Writer, d document) error {
-			_, err := io.WriteString(out, d.text())
-			return err
-		},
-		"html": func(out io.Writer, d document) error { return page.Execute(out, d) },
+// in returns the document as html or text.
+func (d document) in(format string) (string, error) {
+	if format == "text" {
+		return d.text(), nil
 	}
+	var b strings.Builder
+	err := page.Execute(&b, d)
+	return b.String(), err
 }
 
 // text is the document for a terminal.

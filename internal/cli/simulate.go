@@ -38,7 +38,8 @@ outage fail, and asks the policy for every decision.`,
 			if err != nil {
 				return nil, "", err
 			}
-			answer.Add(name, simulate.Run(one, s))
+			answer.Policies = append(answer.Policies, simulate.Run(one, s))
+			answer.named = append(answer.named, filepath.Base(name))
 		}
 		return answer, answer.Text(c.printer), nil
 	})
@@ -51,12 +52,7 @@ type simulation struct {
 	// Policies are those that are compared, in the order in which they were named.
 	Policies []*simulate.Result `json:"policies"`
 
-	named []string
-}
-
-// Add adds how it went under a policy, which was named by its name or a file.
-func (s *simulation) Add(named string, r *simulate.Result) {
-	s.Policies, s.named = append(s.Policies, r), append(s.named, named)
+	named []string // each by its name or a file
 }
 
 // Text words the simulation, each policy as it was named.
@@ -78,11 +74,10 @@ func (s *simulation) Text(p *text.Printer) string {
 		return p.About(time.Duration(seconds) * time.Second)
 	}
 	for i, r := range s.Policies {
-		named := filepath.Base(s.named[i])
 		b.WriteString(text.Wrap(p.Sprintf("%s: policy %s, version %s, takes the error for %s (rule %s).",
-			text.Line(named), r.Policy, r.Version, p.Name("class", string(r.Class)), r.RuleID), ""))
+			text.Line(s.named[i]), r.Policy, r.Version, p.Name("class", string(r.Class)), r.RuleID), ""))
 		rows = append(rows, []string{
-			named,
+			s.named[i],
 			s.share(r.Accepted),
 			s.share(r.GivenUp),
 			fmt.Sprint(r.InVain),

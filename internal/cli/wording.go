@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
@@ -67,11 +66,6 @@ func (w wording) class(d *contract.Decision) string {
 	default:
 		return w.Sprintf("%s: rule %s matches it", name, x.RuleID)
 	}
-}
-
-// cause words why a submission failed, by what its rule found.
-func (w wording) cause(rule, code string) string {
-	return causeWords(w.Printer, &kpi.Cause{RuleID: rule, MatchedCode: code})
 }
 
 // wait words a wait, or the band in which it lies, and what made it so long. p is the policy that gives it,

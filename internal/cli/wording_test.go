@@ -34,9 +34,9 @@ func TestACauseHasTheTermOfItsCode(t *testing.T) {
 		{"ours.1550", "550", "550"}, // that the ID has these digits says nothing of the code
 		{"unknown", "", "no rule knows the text"},
 	} {
-		check.Same(t, c.want, causeWords(english.Printer, &kpi.Cause{RuleID: c.rule, MatchedCode: c.code}), "%s", c.rule)
+		check.Same(t, c.want, english.cause(c.rule, c.code), "%s", c.rule)
 	}
-	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", causeWords(inPortuguese, &kpi.Cause{RuleID: "x", MatchedCode: "INSURANCE_EXPIRED"}), "pt-BR")
+	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", wording{inPortuguese}.cause("x", "INSURANCE_EXPIRED"), "pt-BR")
 }
 
 func TestEveryCodeHasAName(t *testing.T) {
@@ -67,7 +67,7 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 	for _, name := range []string{"rn-bil-005", "tiss"} {
 		for _, rule := range policy.BuiltIn(name).Rules {
 			for _, code := range rule.Contains {
-				if words := causeWords(english.Printer, &kpi.Cause{RuleID: rule.ID, MatchedCode: code}); words == code {
+				if words := english.cause(rule.ID, code); words == code {
 					t.Errorf("%s: %s has no term", name, code)
 				}
 			}
