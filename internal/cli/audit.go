@@ -51,7 +51,7 @@ up by its own means.`,
 		}
 		public, err := audit.LoadPublic(c.cfg.AuditKey())
 		if err != nil {
-			return nil, "", said{text.Messagef("the copy is there, but cannot be checked: %s", err)}
+			return nil, "", text.Messagef("the copy is there, but cannot be checked: %s", err)
 		}
 		c.cfg.DatabaseURL = config.URL("sqlite://" + c.args[0])
 		if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
@@ -102,8 +102,8 @@ are made by the worker that opens it.`,
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker audit migrate`,
 	}, settings, func(c *call) error {
 		if c.cfg.SQLitePath() != "" {
-			return usageError{said{text.Messagef("the worker that opens %s makes its "+
-				"tables", c.cfg.DatabaseURL)}}
+			return usageError{text.Messagef("the worker that opens %s makes its "+
+				"tables", c.cfg.DatabaseURL)}
 		}
 		if err := app.Migrate(c.Context(), c.cfg); err != nil {
 			return err

@@ -71,12 +71,12 @@ func verify(c *call, public audit.Public, known []audit.Head) (any, string, erro
 	switch {
 	case is:
 		found.Broken = broken
-		err = said{text.Messagef("the audit trail at %s is broken: %s", found.Store, broken.Message())}
+		err = text.Messagef("the audit trail at %s is broken: %s", found.Store, broken.Message())
 	case err != nil:
 		return nil, "", err
 	case found.Records == 0 && found.Removed == 0:
-		err = said{text.Messagef("there are no records in %s, and no cut stands for removed ones: "+
-			"nothing was decided yet, it is another store than the worker's, or it was emptied", found.Store)}
+		err = text.Messagef("there are no records in %s, and no cut stands for removed ones: "+
+			"nothing was decided yet, it is another store than the worker's, or it was emptied", found.Store)
 	}
 	if err != nil {
 		found.Heads = nil // heads of a broken trail are not to be kept
@@ -140,14 +140,14 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 	for n := 1; lines.Scan(); n++ {
 		heads, err := headsInLine(lines.Bytes(), key)
 		if err != nil {
-			return nil, said{text.Messagef("%s, line %d: %s", path, n, err)}
+			return nil, text.Messagef("%s, line %d: %s", path, n, err)
 		}
 		known = append(known, heads...)
 	}
 	if len(known) == 0 && lines.Err() == nil {
-		return nil, said{text.Messagef("there is no line with the event %s in %s, and no event %s of the "+
+		return nil, text.Messagef("there is no line with the event %s in %s, and no event %s of the "+
 			"key %s",
-			headEvent, path, events.TypeAuditHead, key.ID())}
+			headEvent, path, events.TypeAuditHead, key.ID())
 	}
 	return known, lines.Err()
 }

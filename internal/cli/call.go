@@ -129,9 +129,9 @@ func toJSON(value any, indent string) (string, error) {
 func (c *call) claim() (*audit.State, []audit.Record, error) {
 	state, records, err := c.store.Claim(c.Context(), c.args[0])
 	if err == nil && len(records) == 0 {
-		err = said{text.Messagef("nothing is known of %q in %s: no decision was asked for it, or its "+
+		err = text.Messagef("nothing is known of %q in %s: no decision was asked for it, or its "+
 			"retention is over; worker claims %q lists the claims with that in their ID",
-			c.args[0], c.cfg.DatabaseURL, c.args[0])}
+			c.args[0], c.cfg.DatabaseURL, c.args[0])
 	}
 	return &state, records, err
 }

@@ -134,7 +134,7 @@ func named[Name ~string](flag, group, word string, known []Name) (Name, error) {
 			}
 		}
 	}
-	return "", usageError{said{text.Messagef("--%s is %q; known are %s", flag, word, fmt.Sprint(known))}}
+	return "", usageError{text.Messagef("--%s is %q; known are %s", flag, word, fmt.Sprint(known))}
 }
 
 // claimList is a list of claims.

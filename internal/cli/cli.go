@@ -37,18 +37,13 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// said is an error that people read in their language.
-type said struct{ text.Message }
-
-func (s said) Error() string { return s.String() }
-
 // faults are all that is wrong with a command line.
 type faults []error
 
 // when adds a fault where something is wrong.
 func (f *faults) when(wrong bool, what text.Message) {
 	if wrong {
-		*f = append(*f, said{what})
+		*f = append(*f, what)
 	}
 }
 
@@ -64,8 +59,8 @@ func worded(err error, printer *text.Printer) string {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if one, is := errors.AsType[said](err); is {
-		return printer.Text(one.Message)
+	if one, is := errors.AsType[text.Message](err); is {
+		return printer.Text(one)
 	}
 	return err.Error()
 }

@@ -81,6 +81,6 @@ func lintBefore(c *call, models []bpmn.Model, force bool) error {
 	if force || findings.Count(text.Error) == 0 {
 		return nil
 	}
-	return said{text.Messagef("nothing is deployed: the models have %s; --force deploys all the same",
-		text.Messagef("%d errors", findings.Count(text.Error)))}
+	return text.Messagef("nothing is deployed: the models have %s; --force deploys all the same",
+		text.Messagef("%d errors", findings.Count(text.Error)))
 }

@@ -33,8 +33,8 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 			return nil, "", err
 		}
 		if strings.TrimSpace(*errorText) == "" && !by.AcceptEmptyError {
-			return nil, "", usageError{said{text.Messagef("--error is blank: the policy has an incident " +
-				"for that")}}
+			return nil, "", usageError{text.Messagef("--error is blank: the policy has an incident " +
+				"for that")}
 		}
 		e := explanationOf(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())
 		return e, e.Text(c.printer), nil

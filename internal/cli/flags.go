@@ -132,8 +132,8 @@ func periodFlags(command *cobra.Command) func(now time.Time, zone *time.Location
 	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if !to.IsZero() && from.After(*to) {
-			return said{text.Messagef("--from %s is after --to %s",
-				from.Format(time.DateOnly), to.Format(time.DateOnly))}
+			return text.Messagef("--from %s is after --to %s",
+				from.Format(time.DateOnly), to.Format(time.DateOnly))
 		}
 		return nil
 	}
@@ -164,8 +164,8 @@ func (p period) until(now time.Time, since time.Duration) (period, error) {
 		p.from = p.to.Add(-since)
 	}
 	if !p.from.Before(p.to) {
-		return p, usageError{said{text.Messagef("from %s to %s there is no time that has passed",
-			p.from.Format(time.RFC3339), p.to.Format(time.RFC3339))}}
+		return p, usageError{text.Messagef("from %s to %s there is no time that has passed",
+			p.from.Format(time.RFC3339), p.to.Format(time.RFC3339))}
 	}
 	return p, nil
 }

@@ -35,8 +35,8 @@ a worker runs.`,
 		}
 		history, err := historyOf(state, records, p.now())
 		if err != nil {
-			return nil, "", said{text.Messagef("%s; worker audit verify reports whether it was changed, "+
-				"worker audit export shows it as it is", err)}
+			return nil, "", text.Messagef("%s; worker audit verify reports whether it was changed, "+
+				"worker audit export shows it as it is", err)
 		}
 		set, err := policies("")
 		if err != nil {

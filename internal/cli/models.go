@@ -72,7 +72,7 @@ that is there is not overwritten, but ends it.`,
 // there.
 func writeModels(dir string) (paths []string, err error) {
 	if err := os.CopyFS(dir, bpmn.Files()); err != nil {
-		return nil, said{text.Messagef("%s: name another directory, or move it away", err)}
+		return nil, text.Messagef("%s: name another directory, or move it away", err)
 	}
 	err = fs.WalkDir(bpmn.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -122,6 +122,6 @@ func verdict(findings text.Findings) error {
 	if errs+warnings == 0 {
 		return nil
 	}
-	return said{text.Messagef("found: %s, %s",
-		text.Messagef("%d errors", errs), text.Messagef("%d warnings", warnings))}
+	return text.Messagef("found: %s, %s",
+		text.Messagef("%d errors", errs), text.Messagef("%d warnings", warnings))
 }

@@ -105,11 +105,11 @@ func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
 	case known:
 		return set, one, nil
 	case name == "":
-		return nil, nil, usageError{said{text.Messagef("%s has %d policies; name one of them, as "+
+		return nil, nil, usageError{text.Messagef("%s has %d policies; name one of them, as "+
 			"FILE:NAME: %s",
-			file, len(own), strings.Join(own, ", "))}}
+			file, len(own), strings.Join(own, ", "))}
 	}
-	return nil, nil, usageError{said{noPolicy(name, set)}}
+	return nil, nil, usageError{noPolicy(name, set)}
 }
 
 func noPolicy(name string, set *policy.Set) text.Message {
@@ -194,7 +194,7 @@ The exit code is 1 if an answer differs.`,
 			of, known := set.Get(one.Policy)
 			if !known {
 				place := fmt.Sprintf("%s:%d", file, one.Line)
-				return nil, "", usageError{said{text.Messagef("%s: %s", place, noPolicy(one.Policy, set))}}
+				return nil, "", usageError{text.Messagef("%s: %s", place, noPolicy(one.Policy, set))}
 			}
 			if f, differs := caseFinding(file, one, one.Of(of, p.now())); differs {
 				findings = append(findings, f)

@@ -87,7 +87,7 @@ func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, string, erro
 	case o.reason == "":
 		return answer, answer.Preview(c.printer, from), nil
 	case missing > 0:
-		err = said{text.Messagef("%d of %d claims not sent again", missing, len(chosen))}
+		err = text.Messagef("%d of %d claims not sent again", missing, len(chosen))
 	}
 	return answer, answer.Results(c.printer), err
 }
@@ -121,7 +121,7 @@ func (o *redriveFlags) planned() ([]redrive.PlannedClaim, error) {
 		err = errors.Join(json.NewDecoder(file).Decode(&plan), file.Close())
 	}
 	if err != nil {
-		err = said{text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)}
+		err = text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)
 	}
 	return plan.Claims, err
 }

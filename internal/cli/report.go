@@ -86,7 +86,7 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 	switch {
 	case is: // the same words whatever the store's place
 		r.NotVerified = where.Message()
-		broken = said{text.Messagef("the audit trail is not verified: %s", r.NotVerified)}
+		broken = text.Messagef("the audit trail is not verified: %s", r.NotVerified)
 	case broken != nil:
 		r.NotVerified = text.Messagef("%s", broken.Error())
 	}

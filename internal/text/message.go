@@ -30,6 +30,9 @@ func Messagef(format string, args ...any) Message {
 // String returns the message in English.
 func (m Message) String() string { return In(English).Text(m) }
 
+// Error does too: as an error a message is one that people read in their language.
+func (m Message) Error() string { return m.String() }
+
 // MarshalText returns the message in English.
 func (m Message) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
