@@ -98,7 +98,7 @@ func (h *history) Text(p *text.Printer, policy func(name string) (*retry.Policy,
 			d, _ := retry.ParseDuration(f.RetryDecision.BackoffDuration) // the worker wrote it
 			inForce, _ := policy(r.Policy)
 			band := text.Range{Shortest: d, Longest: d}
-			wait = w.wait(&f.RetryDecision, band, giver(inForce, &f.RetryDecision))
+			wait = w.wait(&f.RetryDecision, band, inForce)
 			what, story = w.Sprintf("retry %d", r.RetryCount), h.waits(w, i, wait)+"  "+story
 		}
 		rows = append(rows, []string{"  " + r.At.In(p.Location()).Format("15:04"), what, story})

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,29 +57,13 @@ that is there is not overwritten, but ends it.`,
 		Args:    cobra.ExactArgs(1),
 	}, language, func(c *call) error {
 		dir := filepath.Clean(c.args[0])
-		written, err := writeModels(dir)
-		if err != nil {
-			return err
+		if err := os.CopyFS(dir, bpmn.Files()); err != nil {
+			return text.Messagef("%s: name another directory, or move it away", err)
 		}
 		next := c.printer.Sprintf("Next: open a model in %s with Camunda Modeler, or draw your own there: "+
 			"Modeler finds the templates. Then check it: worker models lint %s", dir, dir)
-		return c.say(strings.Join(written, "\n") + "\n\n" + text.Wrap(next, ""))
+		return c.say(text.Wrap(next, ""))
 	})
-}
-
-// writeModels writes the files to begin with into a directory, and returns their paths. It ends where one is
-// there.
-func writeModels(dir string) (paths []string, err error) {
-	if err := os.CopyFS(dir, bpmn.Files()); err != nil {
-		return nil, text.Messagef("%s: name another directory, or move it away", err)
-	}
-	err = fs.WalkDir(bpmn.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
-		}
-		return err
-	})
-	return paths, err
 }
 
 // lintModels returns the findings about files, under the settings.

@@ -196,8 +196,15 @@ The exit code is 1 if an answer differs.`,
 				place := fmt.Sprintf("%s:%d", file, one.Line)
 				return nil, "", usageError{text.Messagef("%s: %s", place, noPolicy(one.Policy, set))}
 			}
-			if f, differs := caseFinding(file, one, one.Of(of, p.now())); differs {
-				findings = append(findings, f)
+			if wrong := differences(one, one.Of(of, p.now())); wrong.Format != "" {
+				findings = append(findings, text.Finding{
+					Severity: text.Error,
+					Check:    "case",
+					File:     file,
+					Line:     one.Line,
+					Subject:  text.Messagef("policy %s: %q", one.Policy, text.Shorten(one.Text, 200)),
+					What:     wrong,
+				})
 			}
 		}
 		none := c.printer.Sprintf("%d cases, 0 failed.", len(cases))
@@ -297,29 +304,21 @@ func spread(node *yaml.Node, levels int) {
 	}
 }
 
-// caseFinding compares an answer with what its case in a file expects. differs is true if they disagree; the
-// finding then lists how.
-func caseFinding(file string, c policy.Case, got policy.Answer) (f text.Finding, differs bool) {
-	wrong := text.Message{}
+// differences are what an answer has otherwise than its case in a file wants, empty where it has all.
+func differences(wanted policy.Case, got policy.Answer) (all text.Message) {
 	for _, part := range [][3]string{
-		{"class", c.Class, got.Class},
-		{"rule", c.Rule, got.Rule},
-		{"wait", c.Wait, got.Wait},
+		{"class", wanted.Class, got.Class},
+		{"rule", wanted.Rule, got.Rule},
+		{"wait", wanted.Wait, got.Wait},
 	} {
 		if part[1] == "" || part[1] == part[2] {
 			continue
 		}
 		one := text.Messagef("%s is %s, not %s", part[0], part[2], part[1])
-		if wrong = text.Messagef("%s; %s", wrong, one); !differs {
-			wrong, differs = one, true
+		if all.Format != "" {
+			one = text.Messagef("%s; %s", all, one)
 		}
+		all = one
 	}
-	return text.Finding{
-		Severity: text.Error,
-		Check:    "case",
-		File:     file,
-		Line:     c.Line,
-		Subject:  text.Messagef("policy %s: %q", c.Policy, text.Shorten(c.Text, 200)),
-		What:     wrong,
-	}, differs
+	return all
 }

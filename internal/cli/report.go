@@ -42,7 +42,7 @@ changed. Of a past time it is the same whenever it is written.`,
 		now, zone := p.now(), c.printer.Location()
 		within := periodIn(now, zone)
 		if within == (period{}) {
-			within = lastMonth(now, zone)
+			within = calendar[2].period(dayOf(now.In(zone)), -1, zone) // the last month
 		}
 		within, err = within.until(now, 31*day)
 		if err != nil {
@@ -93,11 +93,6 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 	measured, open, err := measure(c, within)
 	r.kpis, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
 	return r, broken, err
-}
-
-// lastMonth returns the month before the one of an instant.
-func lastMonth(now time.Time, zone *time.Location) period {
-	return calendar[2].period(dayOf(now.In(zone)), -1, zone)
 }
 
 // managerReport is what a manager reads about a time. Its JSON form is stable: names are added, never changed.

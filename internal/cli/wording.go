@@ -68,10 +68,15 @@ func (w wording) class(d *contract.Decision) string {
 	}
 }
 
-// wait words a wait, or the band in which it lies, and what made it so long. p is the policy that gives it,
-// nil where that is not known: only it knows how far its jitter reaches, and whether its min or max cut the
-// wait.
+// wait words a wait, or the band in which it lies, and what made it so long. p is the policy of that name, nil
+// where there is none now: only it knows how far its jitter reaches, and whether its min or max cut the wait.
 func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
+	if p != nil {
+		changed, err := p.With(x.Overrides)
+		if p = changed; err != nil || p.Version() != x.PolicyVersion {
+			p = nil // it is another one now, so that only the numbers of the record are known
+		}
+	}
 	var why []string
 	shown, before := w.Sprintf("%s", band), w.iso(x.DelayBeforeJitter)
 	switch {
@@ -101,19 +106,6 @@ func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy)
 		return shown
 	}
 	return shown + " (" + strings.Join(why, ", ") + ")"
-}
-
-// giver returns the policy p, with what the job had changed, if it is what gave the wait of a decision, else
-// nil: then only the numbers of the record are known.
-func giver(p *retry.Policy, x *contract.Explanation) *retry.Policy {
-	if p == nil {
-		return nil
-	}
-	p, err := p.With(x.Overrides)
-	if err != nil || p.Version() != x.PolicyVersion {
-		return nil
-	}
-	return p
 }
 
 // hint words the hint of the other side.

@@ -44,8 +44,6 @@ type Share struct {
 	Part       int64 `json:"part"`
 }
 
-func (s Share) plus(o Share) Share { return Share{s.MeasuredOn + o.MeasuredOn, s.Part + o.Part} }
-
 // against returns the indicator with a target and the verdict on it.
 func (i Indicator) against(t retry.Target) Indicator {
 	i.Bound, i.Target, i.Source = t.Bound, t.Value, t.Source

@@ -166,7 +166,8 @@ func (t *Tally) AddOpen(claim *audit.State) {
 // measure counts a group for the KPIs.
 func (r *Result) measure(g *group) {
 	for i, of := range g.parts() {
-		r.KPIs[i].Share = r.KPIs[i].plus(of.Share)
+		r.KPIs[i].MeasuredOn += of.MeasuredOn
+		r.KPIs[i].Part += of.Part
 	}
 	if g.succeeded() {
 		r.toSuccess[g.Minutes] += g.Records
