@@ -18,16 +18,13 @@ func OpenStandings() []audit.Standing {
 	}
 }
 
-// EndedStandings returns the standings of claims that ended.
-func EndedStandings() []audit.Standing { return []audit.Standing{audit.Submitted, audit.Abandoned} }
-
 // Standings returns all standings.
-func Standings() []audit.Standing { return append(OpenStandings(), EndedStandings()...) }
+func Standings() []audit.Standing { return append(OpenStandings(), audit.Submitted, audit.Abandoned) }
 
 // IsOpen reports whether a claim of this standing has not ended.
 func IsOpen(s audit.Standing) bool { return slices.Contains(OpenStandings(), s) }
 
-// NoPolicy is the policy of a claim about which no policy has decided.
+// NoPolicy is the policy of a claim about which no policy has decided, and where the model names none either.
 const NoPolicy = "none"
 
 // Claim is a claim and where it stands. Its JSON form is stable: names are added, never changed.
@@ -42,9 +39,6 @@ type Claim struct {
 	// seconds, and zero where it never failed.
 	audit.State
 }
-
-// Age returns how long ago an open claim was opened.
-func (c *Claim) Age(now time.Time) time.Duration { return max(now.Sub(c.Opened), 0) }
 
 // Open returns an open claim as it stands at the time now.
 func Open(claimID string, s *audit.State, now time.Time) Claim {

@@ -15,6 +15,8 @@ import (
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
+var ended = []audit.Standing{audit.Submitted, audit.Abandoned}
+
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 // storeOf returns a store with records, each of a job of its own and, unless it has a time, a minute after
@@ -99,8 +101,8 @@ func TestClaimsAreChosenByStatePartAndTime(t *testing.T) {
 		"part, open": {claims.Query{Part: "st", States: claims.OpenStandings()}, []string{"stopped stopped tiss"}},
 		"since":      {claims.Query{From: noon.Add(9 * time.Minute)}, []string{"waiting waiting tiss"}},
 		"until":      {claims.Query{To: noon.Add(time.Minute)}, []string{"overdue overdue tiss"}},
-		"ended":      {claims.Query{States: claims.EndedStandings(), From: noon}, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}},
-		"ended then": {claims.Query{States: claims.EndedStandings(), From: noon, To: noon.Add(11 * time.Minute)}, []string{"accepted submitted tiss"}},
+		"ended":      {claims.Query{States: ended, From: noon}, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}},
+		"ended then": {claims.Query{States: ended, From: noon, To: noon.Add(11 * time.Minute)}, []string{"accepted submitted tiss"}},
 		"none":       {claims.Query{Part: "smtp"}, nil},
 	} {
 		check.Same(t, c.want, listed(t, s, c.query, now), "%s", name)
@@ -118,17 +120,17 @@ func TestAnIncidentIsListedWithItsMessage(t *testing.T) {
 
 func TestOnlyClaimsThatEndedAreLimitedToThirtyDays(t *testing.T) {
 	s := ward(t)
-	states := append(claims.EndedStandings(), audit.Stopped)
+	states := []audit.Standing{audit.Submitted, audit.Abandoned, audit.Stopped}
 	for days, want := range map[int][]string{
 		29: {"stopped stopped tiss", "with stopped tiss billing", "accepted submitted tiss", "given-up abandoned tiss joão"},
 		40: {"stopped stopped tiss", "with stopped tiss billing"},
 	} {
 		check.Same(t, want, listed(t, s, claims.Query{States: states}, noon.AddDate(0, 0, days)), "after %d days", days)
 	}
-	ended := claims.Query{States: claims.EndedStandings(), To: noon.AddDate(0, 0, 2)}
-	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 40)), "counted back from To")
-	ended.To = noon.AddDate(1, 0, 0)
-	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, ended, noon.AddDate(0, 0, 2)), "a To in the future")
+	query := claims.Query{States: ended, To: noon.AddDate(0, 0, 2)}
+	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, query, noon.AddDate(0, 0, 40)), "counted back from To")
+	query.To = noon.AddDate(1, 0, 0)
+	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, query, noon.AddDate(0, 0, 2)), "a To in the future")
 }
 
 func TestAClaimThatEndedIsWhatItsLastRecordSays(t *testing.T) {

@@ -162,7 +162,7 @@ func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 		c := &all[i]
 		age, retries := "-", "-"
 		if claims.IsOpen(c.Standing) {
-			age = p.About(c.Age(now))
+			age = p.About(now.Sub(c.Opened))
 		}
 		if c.MaxRetries > 0 {
 			retries = fmt.Sprintf("%d/%d", c.RetryCount, c.MaxRetries)

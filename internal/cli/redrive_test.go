@@ -204,18 +204,6 @@ func TestUnrecordedOrderIsUnconfirmed(t *testing.T) {
 	}
 }
 
-func TestAnOrderNeedsAnOperator(t *testing.T) {
-	h := openHospital(t)
-	look := []string{"redrive", "--claim", due}
-	order := append(look, "--reason", orderedReason)
-	h.fails(t, 2, "--operator is missing, and so is RETRY_OPERATOR", order...)
-	check.Same(t, 0, len(h.messages()), "messages sent")
-	h.must(t, look...)
-	h.settings = append(h.settings, "RETRY_OPERATOR=ana.lima")
-	h.must(t, order...)
-	check.Contains(t, h.messages()[0].Variables, `"decidedBy":"ana.lima"`)
-}
-
 // results runs the command with --json and returns what became of each claim.
 func (h *hospital) results(t *testing.T, code int, args ...string) map[string]string {
 	t.Helper()

@@ -3,26 +3,13 @@ package cli_test
 import (
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // commanding are characters with which a text can command a terminal, or show itself as another one.
 const commanding = "\u009b31m\u0085\u009d0;t\u009c\x7f\x1b[2J\r\b\u202e\u2066\u200b\u2028\ufeff\u00ad\U000e0041"
-
-func TestNoStoredTextCommandsTheTerminal(t *testing.T) {
-	text := "HTTP 500 " + commanding + " fim"
-	retried := decided{audit.KindRetry, waiting, "2026-01-12T09:58:00Z", text, "TRANSIENT", "TIMEOUT", 1, 10, 9}.record()
-	stopped := decided{audit.KindPermanent, permanent, "2026-01-12T09:50:00Z", text, "PERMANENT", "X", 0, 0, 0}.record()
-	stopped.Message = text
-	a := archived(t, keyed([]audit.Record{retried, stopped}))
-	for _, args := range []string{"audit export " + waiting, "history --steps " + waiting, "history --json " + permanent, "claims", "audit verify --json"} {
-		check.Same(t, "", unfit(a.must(t, strings.Fields(args)...), false), "worker %s: a line that commands the terminal", args)
-	}
-}
 
 func TestNoTextOfAPersonCommandsTheTerminal(t *testing.T) {
 	dir := t.TempDir()

@@ -93,16 +93,6 @@ func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
 	}
 }
 
-func TestAListIsCountedByStateAndTeam(t *testing.T) {
-	stopped := func(team string) claims.Claim {
-		return claims.Claim{ClaimID: "CLM-1-1", Standing: audit.Stopped, State: audit.State{HeldBy: team}}
-	}
-	all := claimList{stopped("registration"), stopped("billing"), {ClaimID: "CLM-1-2", Standing: audit.DeadLetter}, stopped("billing")}
-	listed := all.Text(inPortuguese, time.Time{})
-	check.Same(t, "parada 3, carta morta 1; faturamento 2, cadastro 1.\n", listed[strings.LastIndex(listed, "parada"):], "the last line")
-	check.Same(t, "2  faturamento\n1  -\n1  cadastro\n", all.By(inPortuguese, "with").Text(), "by team")
-}
-
 func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -75,7 +76,7 @@ func (m *Metrics) decided004(d *retry.Decision) {
 // Rejected counts a job whose input was invalid. The policy is empty where the input does not show which one
 // would have decided.
 func (m *Metrics) Rejected(policy string, elapsed time.Duration) {
-	policy = cmp.Or(policy, noPolicy)
+	policy = cmp.Or(policy, claims.NoPolicy)
 	m.see(policy)
 	m.observe(analysis, elapsed.Seconds(), policy)
 }
@@ -85,7 +86,7 @@ func (m *Metrics) OutcomeRecorded(r *audit.Record) {
 	if r.Kind != audit.KindSubmitted {
 		return
 	}
-	policy := cmp.Or(r.Policy, noPolicy)
+	policy := cmp.Or(r.Policy, claims.NoPolicy)
 	m.see(policy)
 	m.observe(attempts, float64(r.Course.Attempts), policy)
 	m.submitted(policy, accepted, r.Course.Attempts)

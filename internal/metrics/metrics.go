@@ -14,12 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/retry"
 )
-
-// noPolicy is the value of the label policy where none has decided: of rounds that never failed where the
-// model names none either, and of input that names none.
-const noPolicy = "none"
 
 // NewRegistry returns a registry with the metrics of the Go runtime and the process.
 func NewRegistry() *prometheus.Registry {
@@ -57,9 +54,9 @@ func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...st
 	m.set(reloaded, 1)
 	m.set(intact, math.NaN())
 	for _, row := range []*metric{analysis, timeToSuccess, attempts} {
-		m.start(row, noPolicy)
+		m.start(row, claims.NoPolicy)
 	}
-	m.start(submissions, noPolicy, accepted)
+	m.start(submissions, claims.NoPolicy, accepted)
 	m.Know(inForce)
 	for _, policy := range inUse {
 		m.see(policy)
@@ -97,7 +94,7 @@ func (m *Metrics) know() {
 func (m *Metrics) see(policy string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.seen[policy] || policy == noPolicy {
+	if m.seen[policy] || policy == claims.NoPolicy {
 		return
 	}
 	m.seen[policy] = true
