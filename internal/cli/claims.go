@@ -42,7 +42,7 @@ those of the 30 days before --to or before now.`,
 	by := flags.String("by", "", "count them by with, cause, policy or state")
 	older := spanFlag(flags, "older-than", "", "only claims so old")
 	periodIn := periodFlags(command)
-	csv := flags.Bool("csv", false, "print CSV, in pt-BR as Excel in Brazil reads it")
+	forSheet := flags.Bool("csv", false, "print CSV, in pt-BR as Excel in Brazil reads it")
 	p.answers(command, aStore, func(c *call) (any, string, error) {
 		column, err := named("by", "column", *by, countable)
 		if err != nil {
@@ -69,7 +69,7 @@ those of the 30 days before --to or before now.`,
 		switch {
 		case err != nil:
 			return nil, "", err
-		case *csv:
+		case *forSheet:
 			return nil, "", list.CSV(c.OutOrStdout(), c.printer) // its cells are harmless
 		case column != "":
 			return nil, list.By(c.printer, column).Text(), nil

@@ -58,8 +58,8 @@ type explanation struct {
 	policy *retry.Policy
 }
 
-// explanationOf asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing but the
-// waits depends on it.
+// explanationOf asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing
+// but the waits depends on it.
 func explanationOf(p *retry.Policy, request retry.Request, now time.Time) explanation {
 	d := p.Decide(request, now)
 	matching, found := p.Explain(request.SubmissionError)

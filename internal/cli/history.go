@@ -42,7 +42,7 @@ a worker runs.`,
 		if err != nil {
 			set = policy.BuiltIns() // a claim has a history without the others too
 		}
-		return history, history.Text(c.printer, set.Get, *steps), nil
+		return history, history.Text(c.printer, set, *steps), nil
 	})
 }
 
@@ -78,9 +78,9 @@ func historyOf(state *audit.State, records []audit.Record, now time.Time) (h his
 const maxShownError = 240
 
 // Text words the history, a line a record, with steps also what the decisions found in theirs. It states what
-// the trail knows: that the worker stopped a claim, not what the model did with it. policy returns one as it
-// is now.
-func (h *history) Text(p *text.Printer, policy func(name string) (*retry.Policy, bool), steps bool) string {
+// the trail knows: that the worker stopped a claim, not what the model did with it. inForce are the policies
+// as they are now.
+func (h *history) Text(p *text.Printer, inForce *policy.Set, steps bool) string {
 	w, day := wording{p}, ""
 	now := w.standing(&h.Claim, h.now)
 	if h.Standing == audit.Waiting {
@@ -96,9 +96,9 @@ func (h *history) Text(p *text.Printer, policy func(name string) (*retry.Policy,
 		wait := ""
 		if r.Kind == audit.KindRetry {
 			d, _ := retry.ParseDuration(f.RetryDecision.BackoffDuration) // the worker wrote it
-			inForce, _ := policy(r.Policy)
+			one, _ := inForce.Get(r.Policy)
 			band := text.Range{Shortest: d, Longest: d}
-			wait = w.wait(&f.RetryDecision, band, inForce)
+			wait = w.wait(&f.RetryDecision, band, one)
 			what, story = w.Sprintf("retry %d", r.RetryCount), h.waits(w, i, wait)+"  "+story
 		}
 		rows = append(rows, []string{"  " + r.At.In(p.Location()).Format("15:04"), what, story})

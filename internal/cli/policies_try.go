@@ -52,8 +52,8 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 	})
 }
 
-// run asks a policy about all errors of the trial. A text that is masked is enough to classify if the policy in
-// force gives it the class of its record.
+// run asks a policy about all errors of the trial. A text that is masked is enough to classify if the policy
+// in force gives it the class of its record.
 func (t *trial) run(c *call, tried *retry.Policy, inForce *policy.Set) error {
 	decided, known := inForce.Get(t.Of)
 	unaccepted := map[string]map[*trialChange]bool{} // by claim, false once that is accepted

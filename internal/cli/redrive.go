@@ -200,8 +200,8 @@ func (o *redriveFlags) check(c *call) error {
 	return errors.Join(wrong...)
 }
 
-// redriven is what redrive answers about the claims that were chosen. Its JSON form is stable; before they are
-// sent it is a plan.
+// redriven is what redrive answers about the claims that were chosen. Its JSON form is stable; before they
+// are sent it is a plan.
 type redriven struct {
 	Claims []redrive.Claim `json:"claims"`
 }

@@ -294,21 +294,3 @@ func TestTheRateIsKept(t *testing.T) {
 		}
 	})
 }
-
-// hasty is a store with a claim that is accepted as soon as it was listed.
-type hasty struct{ audit.Store }
-
-func (hasty) Open(_ context.Context, visit func(string, *audit.State) error) error {
-	return visit("CLM-A-1", &audit.State{Kind: audit.KindExhausted, At: time.Now()})
-}
-
-func (hasty) Claim(context.Context, string) (audit.State, []audit.Record, error) {
-	return audit.State{}, []audit.Record{{Kind: audit.KindSubmitted, At: time.Now()}}, nil
-}
-
-func TestAClaimThatWentOnWhileItWasChosenIsNotChosen(t *testing.T) {
-	r := redrive.Redriver{Store: hasty{}, Now: time.Now, Force: true, Checked: true}
-	chosen, err := r.Choose(t.Context(), time.Hour, redrive.Filter{Status: "exhausted"})
-	check.Must(t, err)
-	check.Same(t, 0, len(chosen), "claims chosen")
-}

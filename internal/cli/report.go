@@ -95,7 +95,7 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 	return r, broken, err
 }
 
-// managerReport is what a manager reads about a time. Its JSON form is stable: names are added, never changed.
+// managerReport is what a manager reads about a time. Its JSON form is stable.
 type managerReport struct {
 	kpis
 
@@ -146,14 +146,17 @@ func causes(p *text.Printer, of *kpi.Result) section {
 	s := section{Title: p.Sprintf("Why submissions failed, policy %s", of.Policy), Table: [][]string{{
 		p.Sprintf("Failures"), p.Sprintf("Class"), p.Sprintf("Cause"), p.Sprintf("Rule"),
 	}}}
-	rest := int64(0)
+	w, rest := wording{p}, int64(0)
 	for i, c := range of.Causes {
 		if i >= mostCauses {
 			rest += c.Failures
 			continue
 		}
 		s.Table = append(s.Table, []string{
-			p.Sprintf("%d", c.Failures), p.Name("failure", c.Class), wording{p}.cause(c.RuleID, c.MatchedCode), c.RuleID,
+			p.Sprintf("%d", c.Failures),
+			p.Name("failure", c.Class),
+			w.cause(c.RuleID, c.MatchedCode),
+			c.RuleID,
 		})
 	}
 	if rest > 0 {

@@ -68,8 +68,9 @@ func (w wording) class(d *contract.Decision) string {
 	}
 }
 
-// wait words a wait, or the band in which it lies, and what made it so long. p is the policy of that name, nil
-// where there is none now: only it knows how far its jitter reaches, and whether its min or max cut the wait.
+// wait words a wait, or the band in which it lies, and what made it so long. p is the policy of that name,
+// nil where there is none now: only it knows how far its jitter reaches, and whether its min or max cut the
+// wait.
 func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
 	if p != nil {
 		changed, err := p.With(x.Overrides)

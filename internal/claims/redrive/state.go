@@ -47,30 +47,28 @@ func (f *Filter) fits(c *claims.Claim) bool {
 }
 
 // Choose returns the claims whose last record is a decision since a time that fits, the longest decided
-// first, each of them planned or refused.
+// first, each of them planned or refused, as one is that has gone on meanwhile.
 func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filter) ([]Claim, error) {
-	var fit []string
+	var fit []claims.Claim
 	now := r.Now()
 	err := r.Store.Open(ctx, func(id string, s *audit.State) error {
 		c, recent := claims.Open(id, s, now), !s.At.Before(now.Add(-since))
 		if s.Kind.IsDecision() && recent && filter.fits(&c) {
-			fit = append(fit, id)
+			fit = append(fit, c)
 		}
 		return nil
 	})
-	chosen := []Claim{} // in JSON a list, even where it is empty
-	for _, id := range fit {
-		c := r.Look(ctx, id)
-		switch {
-		case c.Err != nil:
-			return nil, c.Err
-		case c.Kind.IsDecision(): // it has not gone on meanwhile
-			chosen = append(chosen, c)
-		}
-	}
-	slices.SortFunc(chosen, func(a, b Claim) int {
-		return cmp.Or(a.Last.At.Compare(b.Last.At), cmp.Compare(a.ClaimID, b.ClaimID))
+	slices.SortFunc(fit, func(a, b claims.Claim) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ClaimID, b.ClaimID))
 	})
+	chosen := []Claim{} // in JSON a list, even where it is empty
+	for i := range fit {
+		c := r.Look(ctx, fit[i].ClaimID)
+		if c.Err != nil {
+			return nil, c.Err
+		}
+		chosen = append(chosen, c)
+	}
 	return chosen, err
 }
 
