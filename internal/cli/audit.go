@@ -102,8 +102,7 @@ are made by the worker that opens it.`,
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker audit migrate`,
 	}, settings, func(c *call) error {
 		if c.cfg.SQLitePath() != "" {
-			return usageError{text.Messagef("the worker that opens %s makes its "+
-				"tables", c.cfg.DatabaseURL)}
+			return usageError{text.Messagef("the worker that opens %s makes its tables", c.cfg.DatabaseURL)}
 		}
 		if err := app.Migrate(c.Context(), c.cfg); err != nil {
 			return err

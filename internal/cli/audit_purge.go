@@ -33,9 +33,9 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 	yes := flags.Bool("yes", false, "remove the records")
 	return p.answers(command, settings, func(c *call) (any, string, error) {
 		if limit := audit.Cutoff(p.now(), 12*c.cfg.AuditRetentionYears); before.After(limit) {
-			return nil, "", text.Messagef("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from "+
-				"%s on: "+
-				"give an earlier day for --before", c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
+			return nil, "", text.Messagef("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s "+
+				"on: give an earlier day for --before",
+				c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
 		}
 		done := purged{Before: *before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
 		if err := done.purge(c.Context(), c.cfg); err != nil {

@@ -145,8 +145,7 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 		known = append(known, heads...)
 	}
 	if len(known) == 0 && lines.Err() == nil {
-		return nil, text.Messagef("there is no line with the event %s in %s, and no event %s of the "+
-			"key %s",
+		return nil, text.Messagef("there is no line with the event %s in %s, and no event %s of the key %s",
 			headEvent, path, events.TypeAuditHead, key.ID())
 	}
 	return known, lines.Err()

@@ -33,11 +33,10 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 			return nil, "", err
 		}
 		if strings.TrimSpace(*errorText) == "" && !by.AcceptEmptyError {
-			return nil, "", usageError{text.Messagef("--error is blank: the policy has an incident " +
-				"for that")}
+			return nil, "", usageError{text.Messagef("--error is blank: the policy has an incident for that")}
 		}
 		e := explanationOf(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())
-		return e, e.Text(c.printer), nil
+		return e, e.Text(c.printer, by), nil
 	})
 }
 
@@ -54,8 +53,6 @@ type explanation struct {
 	Later    []classed          `json:"laterRules"`
 	// Schedule is the waits from this decision on, empty where it stops.
 	Schedule []isoWait `json:"schedule"`
-
-	policy *retry.Policy
 }
 
 // explanationOf asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing
@@ -69,7 +66,6 @@ func explanationOf(p *retry.Policy, request retry.Request, now time.Time) explan
 		Evidence:  found,
 		Later:     []classed{},
 		Schedule:  []isoWait{},
-		policy:    p,
 	}
 	for i, c := range matching {
 		if i > 0 {
@@ -90,11 +86,11 @@ func explanationOf(p *retry.Policy, request retry.Request, now time.Time) explan
 
 // Text words the explanation: the steps of the decision as a history has them, what else there is in the
 // text, and the waits ahead.
-func (e *explanation) Text(p *text.Printer) string {
+func (e *explanation) Text(p *text.Printer, by *retry.Policy) string {
 	var b strings.Builder
 	w, wait := wording{p}, ""
 	if len(e.Schedule) > 0 {
-		wait = w.wait(&e.RetryDecision, e.Schedule[0].wait(), e.policy)
+		wait = w.wait(&e.RetryDecision, e.Schedule[0].wait(), by)
 	}
 	for i, found := range w.steps(&e.Decision, "", wait, e.BPMNError) {
 		if i > 0 && found != "" { // the first is the text that was asked about

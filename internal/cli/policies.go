@@ -105,8 +105,7 @@ func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
 	case known:
 		return set, one, nil
 	case name == "":
-		return nil, nil, usageError{text.Messagef("%s has %d policies; name one of them, as "+
-			"FILE:NAME: %s",
+		return nil, nil, usageError{text.Messagef("%s has %d policies; name one of them, as FILE:NAME: %s",
 			file, len(own), strings.Join(own, ", "))}
 	}
 	return nil, nil, usageError{noPolicy(name, set)}

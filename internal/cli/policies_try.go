@@ -167,8 +167,7 @@ func (t *trial) Text(p *text.Printer) string {
 	if t.Masked > 0 {
 		b.WriteString("\n")
 		say(p.Sprintf("%d more errors could not be compared: the masked text does not say any more what "+
-			"decided.",
-			t.Masked), "")
+			"decided.", t.Masked), "")
 	}
 	return b.String()
 }
