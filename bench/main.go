@@ -27,17 +27,17 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	var err error
+	name := "bench"
 	if len(os.Args) == 3 && others[os.Args[1]] != nil {
-		exit(os.Args[1], others[os.Args[1]](ctx, os.Args[2]))
-		return
+		name = os.Args[1]
+		err = others[name](ctx, os.Args[2])
+	} else {
+		against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
+		rounds := flag.Int("rounds", 7, "how often each worker takes its turn")
+		flag.Parse()
+		err = run(ctx, *against, *rounds)
 	}
-	against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
-	rounds := flag.Int("rounds", 7, "how often each worker takes its turn")
-	flag.Parse()
-	exit("bench", run(ctx, *against, *rounds))
-}
-
-func exit(name string, err error) {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)

@@ -25,8 +25,8 @@ const runTimeout = 3 * time.Minute
 
 // sample is what one worker did in one round. What the system does not say is 0.
 type sample struct {
-	// cpu is the CPU time of the worker's whole life by the jobs it worked, in microseconds; server that of PostgreSQL meanwhile.
-	cpu, server float64
+	// cpu is the CPU time of the worker's whole life by the jobs it worked, in microseconds.
+	cpu float64
 	// throughput is in jobs a second, from the first poll to the last answer, p99 how long all but one job in a hundred are with the
 	// worker at most, in milliseconds.
 	throughput, p99 float64
@@ -39,7 +39,7 @@ func (b *bench) fill(argv, settings []string) error {
 	gateway := enginetest.New()
 	defer gateway.Close()
 	for _, claims := range past(before) {
-		if _, err := b.run(context.Background(), contender{argv: argv, processes: 1, decides: true}, gateway, settings, claims); err != nil {
+		if _, err := b.run(context.Background(), contender{argv: argv, processes: 1}, gateway, settings, claims); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (b *bench) run(ctx context.Context, w contender, gateway *enginetest.Gatewa
 	keys := gateway.Add(queued...)
 	given := map[int64]time.Time{}
 	gateway.Deliver(func(j *pb.ActivatedJob) { given[j.Key] = time.Now() })
-	served, started := familyTicks(b.server.PID()), time.Now()
+	started := time.Now()
 	var workers []*running
 	for range w.processes {
 		r, err := b.start(w, address, settings)
@@ -101,9 +101,8 @@ func (b *bench) run(ctx context.Context, w contender, gateway *enginetest.Gatewa
 	if err != nil {
 		return s, err
 	}
-	s.server = float64(familyTicks(b.server.PID())-served) * tickMicros / worked
 	gateway.Deliver(nil)
-	first, last, waits, err := checkCalls(gateway.Calls()[calls:], w, keys, claims, given)
+	first, last, waits, err := checkCalls(gateway.Calls()[calls:], w.store != nil, keys, claims, given)
 	if err != nil {
 		return s, err
 	}
@@ -158,7 +157,7 @@ func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsec
 // checkCalls checks that every job got one answer and that it is the right one. It returns when the first poll and when the
 // last answer arrived, and how long each job was with the worker.
 func checkCalls(
-	calls []enginetest.Call, w contender, keys []int64, claims []claim, given map[int64]time.Time,
+	calls []enginetest.Call, decides bool, keys []int64, claims []claim, given map[int64]time.Time,
 ) (first, last time.Time, waits []time.Duration, err error) {
 	open := make(map[int64]claim, len(keys))
 	for i, key := range keys {
@@ -187,7 +186,7 @@ func checkCalls(
 			return first, last, nil, fmt.Errorf("answered job %d once more, or a job that does not exist", key)
 		}
 		delete(open, key)
-		if w.decides {
+		if decides {
 			if err := c.check(code, variables); err != nil {
 				return first, last, nil, err
 			}
@@ -199,21 +198,6 @@ func checkCalls(
 		return first, last, nil, fmt.Errorf("%d jobs were not answered", len(open))
 	}
 	return first, last, waits, nil
-}
-
-// tickMicros is the unit of the CPU times in /proc, the same on all of Linux.
-const tickMicros = 1e6 / 100
-
-// familyTicks is the CPU time so far of a process and of its children, those that have ended included.
-func familyTicks(pid int) (total int) {
-	family, _ := procfs.NewProc(pid) // there is none but on Linux
-	stat, _ := family.Stat()
-	total = stat.CUTime + stat.CSTime
-	for _, p := range append(process.Children(pid), family) {
-		stat, _ := p.Stat()
-		total += int(stat.UTime + stat.STime)
-	}
-	return total
 }
 
 // peak is the most memory that a process ever held at a time, in MiB.

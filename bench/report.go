@@ -23,7 +23,6 @@ var figures = []struct {
 	{"p99, ms", "%.1f", false, func(s sample) float64 { return s.p99 }},
 	{"memory, MiB", "%.0f", false, func(s sample) float64 { return s.memory }},
 	{"first poll, ms", "%.0f", false, func(s sample) float64 { return s.start }},
-	{"server's CPU, us", "%.0f", false, func(s sample) float64 { return s.server }},
 }
 
 // report prints the table of all rounds.

@@ -28,10 +28,8 @@ type contender struct {
 	argv []string // the gateway's address follows, but for our worker, which has it from its settings
 	// processes is how many of it share the jobs.
 	processes int
-	// store makes the store of one run, with its past, and returns the settings that name it; nil where there is none.
+	// store makes the store of one run, with its past, and returns the settings that name it; nil where there is none, as nothing is decided.
 	store func(context.Context) (settings []string, err error)
-	// decides says that its answers are to be right.
-	decides bool
 }
 
 // contenders are the workers that take turns. The first is the one that the others are compared with.
@@ -57,7 +55,6 @@ func (b *bench) contenders(ctx context.Context, against string) ([]contender, er
 			contender{name: "PostgreSQL, two replicas", argv: ours, processes: 2, store: all[1].store})
 	}
 	for i := range all {
-		all[i].decides = true
 		fmt.Fprintf(os.Stderr, "store %d of %d\n", i+1, len(all))
 		if _, err := all[i].store(ctx); err != nil { // the first one makes the past
 			return nil, fmt.Errorf("the past of %s: %w", all[i].name, err)

@@ -86,7 +86,7 @@ func (h *history) Text(p *text.Printer, inForce *policy.Set, steps bool) string 
 	if h.Standing == audit.Waiting {
 		now += ", " + w.Time(h.NextRetryTime)
 	}
-	rows := [][]string{{text.Line(w.Sprintf("Claim %s: %s", h.ClaimID, now))}, {strings.TrimSpace(p.Zone())}}
+	rows := [][]string{{text.Line(w.Sprintf("Claim %s: %s", h.ClaimID, now))}, {p.Zone()}}
 	for i := range h.Records {
 		r, f := h.Records[i].Record, &h.facts[i]
 		if on := p.Day(r.At); on != day {

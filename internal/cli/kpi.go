@@ -73,7 +73,7 @@ type kpis struct {
 func (k kpis) Text(p *text.Printer) string {
 	d := document{
 		Title:    p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)),
-		Lead:     []string{strings.TrimSpace(p.Zone())},
+		Lead:     []string{p.Zone()},
 		Sections: []section{outcomes(p, k.Policies)},
 	}
 	for i := range k.Policies {

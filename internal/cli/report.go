@@ -120,7 +120,7 @@ func (r *managerReport) document(p *text.Printer) document {
 			p.Sprintf("Written %s.", p.Time(r.WrittenAt)) + " " + r.verdict(p),
 			p.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
 				"the KPIs an open one counts in the time of its last record."),
-			strings.TrimSpace(p.Zone()),
+			p.Zone(),
 		},
 		Sections: []section{outcomes(p, r.Policies)},
 	}

@@ -14,7 +14,7 @@ var layouts = map[Language]struct{ second, clock, day string }{
 
 // Zone returns a line that names the zone of the times. An output with times has it once.
 func (p *Printer) Zone() string {
-	return p.Sprintf("Times: %s", p.zone) + "\n"
+	return p.Sprintf("Times: %s", p.zone)
 }
 
 // Location returns the zone of the times.

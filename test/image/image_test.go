@@ -138,11 +138,22 @@ func TestImageAnswersJobsAndStopsCleanly(t *testing.T) {
 	binaryIsReproducible(t, filepath.Join(mount, "worker"))
 }
 
+// children returns the processes whose parent is pid.
+func children(pid int) (below []procfs.Proc) {
+	all, _ := procfs.AllProcs()
+	for _, p := range all {
+		if stat, err := p.Stat(); err == nil && stat.PPID == pid {
+			below = append(below, p)
+		}
+	}
+	return below
+}
+
 // find returns the process that runs /worker below another one.
 func find(t *testing.T, pid int) procfs.ProcStatus {
 	t.Helper()
-	for children := process.Children(pid); len(children) > 0; children = process.Children(pid) {
-		pid = children[0].PID
+	for below := children(pid); len(below) > 0; below = children(pid) {
+		pid = below[0].PID
 	}
 	found, err := procfs.NewProc(pid)
 	check.Must(t, err)
