@@ -21,7 +21,7 @@ import (
 // firstConnections is how many connections to PostgreSQL the first worker has, and handlers.
 const firstConnections = 16
 
-// openFirst opens the first worker's store. It says how many handlers are to use it: one writes to a file at a time.
+// openFirst opens the first worker's store. It also returns how many handlers the worker runs on it.
 func openFirst(ctx context.Context, url string) (db *sql.DB, handlers int, err error) {
 	driver, handlers := "sqlite", libraryConcurrency
 	if strings.HasPrefix(url, "postgres") {

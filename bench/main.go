@@ -34,9 +34,8 @@ func main() {
 		err = others[name](ctx, os.Args[2])
 	} else {
 		against := flag.String("against", "", "another build of the worker, which takes part with both stores in place of the first worker")
-		rounds := flag.Int("rounds", 7, "how often each worker takes its turn")
 		flag.Parse()
-		err = run(ctx, *against, *rounds)
+		err = run(ctx, *against)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
@@ -45,8 +44,8 @@ func main() {
 }
 
 const (
-	// jobs are those of each worker in each round.
-	jobs = 20_000
+	// rounds is how often each worker takes its turn, jobs how many it gets in each.
+	rounds, jobs = 7, 20_000
 	// before are the claims that every store has seen fail before.
 	before = 60_000
 )
@@ -60,7 +59,7 @@ type bench struct {
 }
 
 // run lets the workers take turns, each round beginning with another one, and prints how they compare.
-func run(ctx context.Context, against string, rounds int) (err error) {
+func run(ctx context.Context, against string) (err error) {
 	b := &bench{}
 	if b.dir, err = os.MkdirTemp("", "bench-"); err != nil {
 		return err

@@ -53,7 +53,7 @@ func (b *bench) databases(argv []string) func(context.Context) ([]string, error)
 	}
 }
 
-// copyDatabase copies a database that nobody uses.
+// copyDatabase copies a database to which no process is connected, and returns the URL of the copy.
 func (b *bench) copyDatabase(ctx context.Context, like string) (string, error) {
 	config, err := pgx.ParseConfig(like)
 	if err != nil {

@@ -137,8 +137,8 @@ func (s *store) row(ctx context.Context, conn *sql.Conn, claim string) (int64, e
 	if err := conn.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM records").Scan(&last); err != nil {
 		return 0, err
 	}
-	s.asked.Lock()
-	defer s.asked.Unlock()
+	s.rowsMu.Lock()
+	defer s.rowsMu.Unlock()
 	if s.rows == nil || s.rowsAt != last {
 		found, err := rowsOf(ctx, conn)
 		if err != nil {

@@ -36,8 +36,8 @@ type store struct {
 	stored  int64 // how far the chain was at the last commit that was reported done; these need the turn
 	leading atomic.Bool
 
-	asked  sync.Mutex
-	rows   *claimRows // that a reader has found, when the last record was rowsAt
+	rowsMu sync.Mutex
+	rows   *claimRows // as a reader last read them, when the last record was rowsAt; nil before
 	rowsAt int64
 }
 
