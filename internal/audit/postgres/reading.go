@@ -76,25 +76,17 @@ func (s *store) Claim(ctx context.Context, claimID string) (state audit.State, r
 
 // Between implements [audit.Store].
 func (s *store) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
-	rows, _ := s.pool.Query(ctx, selectRecords+ofSpan+" ORDER BY at, id", from, to, numbersOf(kinds)) // each returns its error
+	rows, _ := s.pool.Query(ctx, selectRecords+ofSpan+audit.OfKinds(kinds)+" ORDER BY at, id", from, to) // each returns its error
 	return s.wrap("read records", each(rows, visit))
 }
 
-// ofSpan are the records of a time and of these kinds, of any where none is named.
-const ofSpan = "WHERE at >= $1 AND at < $2 AND ($3::smallint[] IS NULL OR kind = ANY ($3))"
-
-func numbersOf(kinds []audit.Kind) (numbers []int16) {
-	for _, kind := range kinds {
-		numbers = append(numbers, int16(kind))
-	}
-	return numbers
-}
+const ofSpan = "WHERE at >= $1 AND at < $2"
 
 // Totals implements [audit.Store].
 func (s *store) Totals(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Total) error) error {
 	var t audit.Total
 	rows, _ := s.pool.Query(ctx, `SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60, count(*), sum(attempts), sum(seconds)::bigint
-		FROM records `+ofSpan+" GROUP BY 1, 2, 3, 4, 5, 6, 7", from, to, numbersOf(kinds)) // ForEachRow returns its error
+		FROM records `+ofSpan+audit.OfKinds(kinds)+" GROUP BY 1, 2, 3, 4, 5, 6, 7", from, to) // ForEachRow returns its error
 	_, err := pgx.ForEachRow(rows, []any{&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds},
 		func() error { return visit(&t) })
 	return s.wrap("count the records", err)

@@ -151,36 +151,31 @@ func (s *store) row(ctx context.Context, conn *sql.Conn, claim string) (int64, e
 
 // Between implements [audit.Store].
 func (s *store) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
-	return s.failed(records(ctx, s.read, visit, "SELECT "+columns+" FROM records WHERE at >= ? AND at < ?"+ofKinds(kinds)+" ORDER BY at, seq", micros(from), micros(to)))
+	return s.failed(records(ctx, s.read, visit, "SELECT "+columns+" FROM records WHERE at >= ? AND at < ?"+audit.OfKinds(kinds)+" ORDER BY at, seq", micros(from), micros(to)))
 }
 
-func ofKinds(kinds []audit.Kind) string {
-	if len(kinds) == 0 {
-		return ""
-	}
-	list := make([]string, len(kinds))
-	for i, k := range kinds {
-		list[i] = fmt.Sprint(uint8(k))
-	}
-	return " AND kind IN (" + strings.Join(list, ", ") + ")"
-}
-
-// selectTotals goes by place where that is the order of time too: over the index of the time a record costs three times as
-// much. It groups by one text, because SQLite sorts what it groups, and one column is sorted in half the time of seven.
+// selectTotals groups by one text, because SQLite sorts what it groups, and one column is sorted in half the time of seven.
 const selectTotals = `SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60 AS minutes, count(*), sum(attempts), sum(seconds) FROM records
-	WHERE seq >= (SELECT min(seq) FROM records WHERE at >= ?1 AND at < ?2) AND seq <= (SELECT max(seq) FROM records WHERE at >= ?1 AND at < ?2)
-	AND +at >= ?1 AND +at < ?2%s
-	GROUP BY kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || course || '|' || ((seconds + 59) / 60)`
+	WHERE %s GROUP BY kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || course || '|' || ((seconds + 59) / 60)`
+
+// byPlace are the records of a time where places are in the order of time too: over the index of the time a record costs three
+// times as much.
+const byPlace = `seq >= (SELECT min(seq) FROM records WHERE at >= ?1 AND at < ?2) AND seq <= (SELECT max(seq) FROM records WHERE at >= ?1 AND at < ?2)
+	AND +at >= ?1 AND +at < ?2`
 
 // Totals implements [audit.Store].
 func (s *store) Totals(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Total) error) error {
+	which := byPlace
+	if len(kinds) > 0 { // of those that are asked for there is an index
+		which = "at >= ?1 AND at < ?2" + audit.OfKinds(kinds)
+	}
 	return s.failed(query(ctx, s.read, func(rows *sql.Rows) error {
 		var t audit.Total
 		if err := rows.Scan(&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds); err != nil {
 			return err
 		}
 		return visit(&t)
-	}, fmt.Sprintf(selectTotals, ofKinds(kinds)), micros(from), micros(to)))
+	}, fmt.Sprintf(selectTotals, which), micros(from), micros(to)))
 }
 
 // snapshot calls do with a connection that sees the store as it is at one moment.
