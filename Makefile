@@ -8,6 +8,9 @@ LINT         := .cache/bin/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVER
 MODEL_TOOLS  := tools/models/node_modules/.package-lock.json
 VERSION      := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS      := -X hospital.example/analyze-retry/internal/cli.version=$(VERSION)
+# Without it gRPC links golang.org/x/net/trace and with that html/template, and with a template linked no method of any type is
+# left out of the binary: 4.6 of 33.8 MB.
+LEAN         := -tags=grpcnotrace
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -26,7 +29,7 @@ up: build ## The engine with the worker and an insurer, to play with, until Ctrl
 
 .PHONY: build image clean
 build: ## bin/worker and bin/sandbox
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false $(LEAN) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 image: ## The container image analyze-retry:latest (needs docker)
 	docker build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) -t analyze-retry:$(VERSION) -t analyze-retry:latest .
@@ -41,14 +44,14 @@ clean: ## Remove what was built (downloads stay in .cache)
 # Go's cache; `make vet` vets them. Most of the time they wait for servers and processes, so more packages run at once than
 # there are processors.
 GOTEST  := CGO_ENABLED=0 $(GO) test
-COMPILE := -trimpath -vet=off
+COMPILE := -trimpath -vet=off $(LEAN)
 FLAGS   := $(COMPILE) -shuffle=on -timeout 20m
 MODULE  := hospital.example/analyze-retry
 ALL      = $(shell $(GO) list ./...)
 # Those that take longest begin first.
 TESTED   = ./test/e2e ./internal/audit/postgres $(filter-out $(MODULE)/test/%,$(ALL))
 test: ## All that needs Go only: the rule, both stores, the loop, the commands, the models, what is deployed
-	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
+	@CGO_ENABLED=0 $(GO) run -trimpath $(LEAN) ./internal/testing/devpostgres/prepare
 	@$(GOTEST) $(FLAGS) -count=1 -p 4 $(TESTED)
 	@cd deploy && $(GOTEST) $(FLAGS) -count=1 ./...
 	@echo 'make test-servers adds the tests on RabbitMQ, strace and promtool,'
@@ -92,7 +95,7 @@ test-cluster: ## The end-to-end suite on a Camunda of yours (ZEEBE_ADDRESS=...; 
 # The detector's pause at the end of each process finds no race. Thousands of stores that one goroutine opens one after the
 # other are up to ten times slower with the detector, and it finds nothing there.
 race: race-needs ## The tests of make test with the race detector
-	@CGO_ENABLED=0 $(GO) run -trimpath ./internal/testing/devpostgres/prepare
+	@CGO_ENABLED=0 $(GO) run -trimpath $(LEAN) ./internal/testing/devpostgres/prepare
 	@GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m -count=1 -p 4 \
 		$(filter-out %/exhaustive %/bench,$(TESTED))
 
@@ -141,7 +144,7 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 	done
 
 bench: ## The worker compared with the client library's own and the first one that a team writes, or with AGAINST=another build; four minutes
-	$(GO) run ./bench $(if $(AGAINST),-against $(abspath $(AGAINST)))
+	$(GO) run $(LEAN) ./bench $(if $(AGAINST),-against $(abspath $(AGAINST)))
 
 ##@ Check
 

@@ -74,7 +74,7 @@ func Build(t *testing.T, program string) string {
 	t.Helper()
 	t.Setenv("CGO_ENABLED", "0")
 	path := filepath.Join(t.TempDir(), program)
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, "./cmd/" + program}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace", "-ldflags", "-s -w", "-o", path, "./cmd/" + program}
 	if out, err := Run(t, Path(t, ""), "go", args...); err != nil {
 		t.Fatalf("build %s: %v\n%s", program, err, out)
 	}

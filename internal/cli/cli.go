@@ -128,12 +128,10 @@ Without a subcommand it runs, like "worker run". It is configured by environment
 variables: worker config --explain.`,
 		Example:       `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker`,
 		RunE:          run.RunE,
-		Version:       release(),
+		Version:       fmt.Sprintf("%s (%s, %s/%s)", release(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate(fmt.Sprintf("analyze-retry worker {{.Version}} (%s, %s/%s)\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	flags := root.PersistentFlags()
 	flags.Func("lang", "`LANGUAGE` of the text: pt-BR or en (default RETRY_LANG)", p.given.Lang.Decode)
 	flags.Func("tz", "`ZONE` of the times, an IANA name (default RETRY_TZ)", p.given.TZ.Decode)

@@ -26,8 +26,7 @@ More: docs/configuration.md.`,
 	explain := command.Flags().Bool("explain", false, "print what every setting is and may hold")
 	p.answers(command, nothing, func(c *call) (any, string, error) {
 		if *explain {
-			words, err := explained()
-			return nil, words, err
+			return nil, explained(), nil
 		}
 		cfg, err := app.LoadConfig()
 		if err != nil {
@@ -44,17 +43,17 @@ More: docs/configuration.md.`,
 }
 
 // explained explains every setting, by the tags that make the settings.
-func explained() (string, error) {
-	const about = "      "
-	var all, wrapped strings.Builder
-	err := config.Usage(&all, `{{range .}}{{usage_key .}}{{with usage_default .}} = {{.}}{{end}}
-`+about+`{{usage_description .}}{{with .Tags.Get "want"}} Allowed: {{.}}.{{end}}
-{{end}}`)
-	for line := range strings.Lines(all.String()) {
-		if words, is := strings.CutPrefix(line, about); is {
-			line = text.Wrap(strings.TrimSpace(words), about)
+func explained() string {
+	var b strings.Builder
+	for _, s := range new(config.Config).Settings() {
+		about := s.About
+		if s.Default != "" {
+			s.Name += " = " + s.Default
 		}
-		wrapped.WriteString(line)
+		if s.Want != "" {
+			about += " Allowed: " + s.Want + "."
+		}
+		b.WriteString(s.Name + "\n" + text.Wrap(about, "      "))
 	}
-	return wrapped.String(), err
+	return b.String()
 }

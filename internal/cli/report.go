@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"cmp"
-	_ "embed" // of the page
+	_ "embed" // of the style
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,9 +51,12 @@ changed. Of a past time it is the same whenever it is written.`,
 		if err != nil {
 			return nil, "", err
 		}
-		words, err := r.document(c.printer).in(form)
-		if err != nil || *dir == "" {
-			return r, words, cmp.Or(err, broken)
+		words := r.document(c.printer).text()
+		if form == "html" {
+			words = r.document(c.printer).page()
+		}
+		if *dir == "" {
+			return r, words, broken
 		}
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
 		path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly),
@@ -213,16 +215,6 @@ type section struct {
 	Grades map[int]string
 }
 
-// in returns the document as html or text.
-func (d document) in(format string) (string, error) {
-	if format == "text" {
-		return d.text(), nil
-	}
-	var b strings.Builder
-	err := page.Execute(&b, d)
-	return b.String(), err
-}
-
 // text is the document for a terminal.
 func (d document) text() string {
 	var b strings.Builder
@@ -240,8 +232,48 @@ func (d document) text() string {
 	return b.String()
 }
 
-//go:embed page.html
-var pageText string
+//go:embed page.css
+var style string
 
-// page prints on A4 without a header of the browser in the way, and needs nothing from elsewhere.
-var page = template.Must(template.New("page").Parse(pageText))
+// page is the document in HTML, for a screen and for A4. It needs nothing from elsewhere.
+func (d document) page() string {
+	var b strings.Builder
+	put := func(format string, texts ...string) {
+		escaped := make([]any, len(texts))
+		for i, s := range texts {
+			escaped[i] = html.EscapeString(s)
+		}
+		fmt.Fprintf(&b, format, escaped...)
+	}
+	put("<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n", string(d.Language))
+	put("<title>%s</title>\n", d.Title)
+	b.WriteString("<style>\n" + style + "</style>\n</head>\n<body>\n")
+	put("<h1>%s</h1>\n", d.Title)
+	for _, lead := range d.Lead {
+		put("<p>%s</p>\n", lead)
+	}
+	for _, section := range d.Sections {
+		put("<h2>%s</h2>\n", section.Title)
+		if section.Note != "" {
+			put("<p>%s</p>\n", section.Note)
+		}
+		b.WriteString("<table>\n")
+		for i, row := range section.Table {
+			begin, cell, end := "<tr>", "td", "</tr>\n"
+			if grade := section.Grades[i]; grade != "" {
+				begin = `<tr class="` + grade + `">`
+			}
+			if i == 0 {
+				begin, cell, end = "<thead><tr>", "th", "</tr></thead>\n"
+			}
+			b.WriteString(begin)
+			for _, words := range row {
+				put("<"+cell+">%s</"+cell+">", words)
+			}
+			b.WriteString(end)
+		}
+		b.WriteString("</table>\n")
+	}
+	b.WriteString("</body>\n</html>\n")
+	return b.String()
+}

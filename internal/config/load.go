@@ -92,7 +92,7 @@ func (l *loader) refuse(name string) {
 		if s.secret || strings.ContainsAny(value, "@?#%") {
 			value = mask
 		}
-		l.fault(name, text.Messagef("%.100q is not allowed", value), text.Messagef("allowed: %s", s.want))
+		l.fault(name, text.Messagef("%.100q is not allowed", value), text.Messagef("allowed: %s", s.Want))
 	}
 }
 

@@ -1,18 +1,16 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
-	"text/template"
+	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/kelseyhightower/envconfig"
 )
 
 // Setting is one setting as a person or a program is shown it.
@@ -21,10 +19,13 @@ type Setting struct {
 	Value string `json:"value"` // masked where it is secret
 	// Source is env, file or default.
 	Source string `json:"source"`
+	// Default is its value where nothing is given, Want what it may hold, About what it is.
+	Default string `json:"-"`
+	Want    string `json:"-"`
+	About   string `json:"-"`
 
-	want    string
 	secret  bool // it can come from a file
-	outside bool // the value that it was given is not what want says
+	outside bool // the value that it was given is not what Want says
 }
 
 // Settings lists the effective value of every setting, in order.
@@ -40,31 +41,38 @@ func (c *Config) Settings() []Setting {
 	return list
 }
 
-// listOf lists the settings of a struct as envconfig sees them.
+// listOf lists the settings of a struct, by the names that envconfig gives them. Its own lists are made by
+// text/template, which alone would make the program a seventh larger: with it linked, no method is left out.
 func listOf(prefix string, spec any) (list []Setting) {
-	add := func(name string, tags reflect.StructTag, field reflect.Value) string {
-		s := Setting{Name: name, Value: fmt.Sprint(field.Interface()), want: tags.Get("want")}
-		s.outside = os.Getenv(name) != "" && !meets(field.Interface(), s.want)
-		_, s.secret = reflect.TypeAssert[fmt.Formatter](field) // [Secret] and [URL], which mask themselves
+	for field, value := range reflect.ValueOf(spec).Elem().Fields() {
+		name := cmp.Or(field.Tag.Get("envconfig"), word.ReplaceAllString(field.Name, "${1}_$2"))
+		if prefix != "" {
+			name = prefix + "_" + name
+		}
+		switch {
+		case field.Anonymous:
+			list = append(list, listOf(prefix, value.Addr().Interface())...)
+			continue
+		case field.Type == reflect.TypeFor[HTTP]():
+			list = append(list, listOf(name, value.Addr().Interface())...)
+			continue
+		}
+		s := Setting{
+			Name:    strings.ToUpper(name),
+			Value:   fmt.Sprint(value.Interface()),
+			Default: field.Tag.Get("default"),
+			Want:    field.Tag.Get("want"),
+			About:   field.Tag.Get("desc"),
+		}
+		s.outside = os.Getenv(s.Name) != "" && !meets(value.Interface(), s.Want)
+		_, s.secret = reflect.TypeAssert[fmt.Formatter](value) // [Secret] and [URL], which mask themselves
 		list = append(list, s)
-		return ""
-	}
-	each := template.New("").Funcs(template.FuncMap{"add": add})
-	each = template.Must(each.Parse("{{range .}}{{add .Key .Tags .Field}}{{end}}"))
-	if err := envconfig.Usaget(prefix, spec, io.Discard, each); err != nil {
-		panic(err) // the structs are constant
 	}
 	return list
 }
 
-// Usage writes about all settings by a template as [envconfig.Usagef] takes it; {{.Tags.Get "want"}} is what
-// one may hold.
-func Usage(w io.Writer, format string) error {
-	if err := envconfig.Usagef(prefix, &Worker{}, w, format); err != nil {
-		return err
-	}
-	return envconfig.Usagef("", &Cluster{}, w, format)
-}
+// word is where a word of a field's name ends: DatabaseURL.
+var word = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // choice is a list of words, such as "debug, info, warn or error".
 var choice = regexp.MustCompile(`^[\w-]+(?:, [\w-]+)* or [\w-]+$`)

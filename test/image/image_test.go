@@ -167,7 +167,7 @@ func find(t *testing.T, pid int) procfs.ProcStatus {
 func binaryIsReproducible(t *testing.T, inImage string) {
 	t.Helper()
 	here := filepath.Join(t.TempDir(), "worker")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", here,
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace", "-o", here,
 		"-ldflags", "-s -w -X hospital.example/analyze-retry/internal/cli.version=v0.0.0-test", "../../cmd/worker")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -36,6 +36,8 @@ func BuildWorker(binary string) error {
 	info, _ := debug.ReadBuildInfo() // a test has it
 	for _, s := range info.Settings {
 		switch {
+		case s.Key == "-tags":
+			args = append(args, "-tags="+s.Value)
 		case s.Value != "true":
 		case s.Key == "-race":
 			args, cgo = append(args, s.Key), "CGO_ENABLED=1"
