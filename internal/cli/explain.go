@@ -52,7 +52,7 @@ type explanation struct {
 	Evidence []errtext.Evidence `json:"evidence"`
 	Later    []classed          `json:"laterRules"`
 	// Schedule is the waits from this decision on, empty where it stops.
-	Schedule []isoWait `json:"schedule"`
+	Schedule []retry.Scheduled `json:"schedule"`
 }
 
 // explanationOf asks a policy for a decision, and for the schedule ahead. The request has no claim: nothing
@@ -65,20 +65,14 @@ func explanationOf(p *retry.Policy, request retry.Request, now time.Time) explan
 		BPMNError: d.ErrorCode(),
 		Evidence:  found,
 		Later:     []classed{},
-		Schedule:  []isoWait{},
+		Schedule:  retry.Schedule(p, request, now),
 	}
 	for i, c := range matching {
 		if i > 0 {
 			e.Later = append(e.Later, classed{c.Class, c.RuleID})
 		}
 	}
-	if d.Outcome != retry.OutcomeRetry {
-		return e
-	}
-	for s := range retry.Schedule(p, request, now) {
-		e.Schedule = append(e.Schedule, isoOf(&s))
-	}
-	if first := &e.Schedule[0]; first.Shortest != first.Longest {
+	if len(e.Schedule) > 0 && e.Schedule[0].Shortest != e.Schedule[0].Longest {
 		e.BackoffMinutes, e.NextRetryTime, e.RetryDecision.BackoffDuration = 0, nil, ""
 	}
 	return e
@@ -90,7 +84,7 @@ func (e *explanation) Text(p *text.Printer, by *retry.Policy) string {
 	var b strings.Builder
 	w, wait := wording{p}, ""
 	if len(e.Schedule) > 0 {
-		wait = w.wait(&e.RetryDecision, e.Schedule[0].wait(), by)
+		wait = w.wait(&e.RetryDecision, e.Schedule[0].Wait(), by)
 	}
 	for i, found := range w.steps(&e.Decision, "", wait, e.BPMNError) {
 		if i > 0 && found != "" { // the first is the text that was asked about
@@ -121,38 +115,8 @@ func (e *explanation) Text(p *text.Printer, by *retry.Policy) string {
 	return b.String()
 }
 
-// isoWait is a wait of a schedule: the band that it is in, and that of all waits so far.
-type isoWait struct {
-	Retry         int               `json:"retry"`
-	BeforeJitter  retry.ISODuration `json:"beforeJitter"`
-	Shortest      retry.ISODuration `json:"shortest"`
-	Longest       retry.ISODuration `json:"longest"`
-	TotalShortest retry.ISODuration `json:"totalShortest"`
-	TotalLongest  retry.ISODuration `json:"totalLongest"`
-}
-
-func isoOf(s *retry.Scheduled) isoWait {
-	return isoWait{
-		Retry:         s.Retry,
-		BeforeJitter:  retry.ISODuration(s.Delay),
-		Shortest:      retry.ISODuration(s.Shortest),
-		Longest:       retry.ISODuration(s.Longest),
-		TotalShortest: retry.ISODuration(s.TotalShortest),
-		TotalLongest:  retry.ISODuration(s.TotalLongest),
-	}
-}
-
-func (w *isoWait) wait() text.Range {
-	return text.Range{Shortest: time.Duration(w.Shortest), Longest: time.Duration(w.Longest)}
-}
-
-// total is the band of all waits so far.
-func (w *isoWait) total() text.Range {
-	return text.Range{Shortest: time.Duration(w.TotalShortest), Longest: time.Duration(w.TotalLongest)}
-}
-
 // scheduleTable lays out the waits of a policy.
-func scheduleTable(p *text.Printer, waits []isoWait) string {
+func scheduleTable(p *text.Printer, waits []retry.Scheduled) string {
 	rows := [][]string{
 		{p.Sprintf("retry"), p.Sprintf("before jitter"), p.Sprintf("wait"), p.Sprintf("waited in all")},
 	}
@@ -161,8 +125,8 @@ func scheduleTable(p *text.Printer, waits []isoWait) string {
 		rows = append(rows, []string{
 			strconv.Itoa(w.Retry),
 			p.Span(time.Duration(w.BeforeJitter)),
-			p.Sprintf("%s", w.wait()),
-			p.Sprintf("%s", w.total()),
+			p.Sprintf("%s", w.Wait()),
+			p.Sprintf("%s", w.Total()),
 		})
 	}
 	return text.Table("  ", rows)

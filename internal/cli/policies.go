@@ -217,7 +217,7 @@ type shownPolicy struct {
 	// Origin is the file that it is written in.
 	Origin string `json:"origin"`
 	// Schedule is its waits, empty of a policy without retries.
-	Schedule []isoWait `json:"schedule"`
+	Schedule []retry.Scheduled `json:"schedule"`
 	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
 	Policy policy.Entry `json:"policy"`
 }
@@ -228,12 +228,9 @@ func policyInFull(set *policy.Set, p *retry.Policy) shownPolicy {
 	s := shownPolicy{
 		Version:  p.Version(),
 		Origin:   entry.Origin,
-		Schedule: []isoWait{}, // in JSON a list, also where it is empty
+		Schedule: retry.Schedule(p, retry.Request{}, time.Unix(0, 0)),
 	}
 	s.Policy, s.Policy.Extends = entry, "" // it states all
-	for w := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		s.Schedule = append(s.Schedule, isoOf(&w))
-	}
 	return s
 }
 
@@ -255,7 +252,7 @@ func (s *shownPolicy) tries(p *text.Printer) string {
 	if len(s.Schedule) == 0 {
 		return p.Sprintf("no retries")
 	}
-	return p.Sprintf("%d retries in %s", s.Policy.MaxRetries, s.Schedule[len(s.Schedule)-1].total())
+	return p.Sprintf("%d retries in %s", s.Policy.MaxRetries, s.Schedule[len(s.Schedule)-1].Total())
 }
 
 func (s *shownPolicy) origin(p *text.Printer) string {

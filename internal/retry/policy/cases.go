@@ -54,11 +54,11 @@ func (c *Case) Of(p *retry.Policy, now time.Time) Answer {
 	found := p.Classify(c.Text)
 	a := Answer{Class: string(found.Class), Rule: found.RuleID, Wait: "none"}
 	request := retry.Request{SubmissionError: c.Text, RetryCount: c.RetryCount}
-	for next := range retry.Schedule(p, request, now) {
+	if ahead := retry.Schedule(p, request, now); len(ahead) > 0 {
+		next := ahead[0].Wait()
 		if a.Wait = retry.FormatDuration(next.Shortest); next.Shortest != next.Longest {
 			a.Wait += "-" + retry.FormatDuration(next.Longest)
 		}
-		break
 	}
 	return a
 }

@@ -104,31 +104,22 @@ func (l *linter) never() bool {
 				"is PERMANENT"))
 }
 
-// horizon finds retries that end before the outage or hardly ever, and those that the deadline cuts off.
+// horizon finds retries that end before the outage or hardly ever.
 func (l *linter) horizon(outage time.Duration) {
 	p := l.p
-	var shortest, longest time.Duration // of all waits together; hints and the tries themselves come on top
-	cut := p.MaxRetries
-	for next := range retry.Schedule(p, retry.Request{}, time.Unix(0, 0)) {
-		shortest, longest = next.TotalShortest, next.TotalLongest
-		if !next.Cut {
-			cut--
-		}
+	var all text.Range // of all waits together; hints and the tries themselves come on top
+	if waits := retry.Schedule(p, retry.Request{}, time.Unix(0, 0)); len(waits) > 0 {
+		all = waits[len(waits)-1].Total()
 	}
-	l.find(outage > shortest, "outage",
+	l.find(outage > all.Shortest, "outage",
 		text.Messagef("raise maxRetries, factor or max, so that the shortest waits last"),
-		text.Messagef("an outage of %s outlasts the retries: they are used up after %s",
-			outage, text.Range{Shortest: shortest, Longest: longest}))
+		text.Messagef("an outage of %s outlasts the retries: they are used up after %s", outage, all))
 	// A claim that is tried for so long has most likely a slip in its numbers.
-	l.find(p.Deadline == 0 && longest > 7*24*time.Hour, "unbounded",
+	l.find(p.Deadline == 0 && all.Longest > 7*24*time.Hour, "unbounded",
 		text.Messagef("set a deadline: the time after which the claim needs a person anyway"),
 		text.Messagef("nothing bounds the retries in time: there is no deadline, and %s retries wait up to "+
 			"%s in all",
-			strconv.Itoa(p.MaxRetries), longest.Truncate(time.Hour)))
-	l.find(p.Deadline > 0 && 2*cut > p.MaxRetries, "deadline",
-		text.Messagef("lengthen the deadline, or shorten base, if all retries are wanted"),
-		text.Messagef("the deadline, %s, cuts %d of %s at least for some claims",
-			p.Deadline, cut, text.Messagef("%d waits", p.MaxRetries)))
+			strconv.Itoa(p.MaxRetries), all.Longest.Truncate(time.Hour)))
 }
 
 // jitter finds waits that are not spread, so that claims which fail together come back together.
