@@ -108,14 +108,7 @@ func (p *Policy) bounded(from, to time.Duration) (shortest, longest time.Duratio
 
 func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
-// Backoff returns the wait before the next try of this request: one of the whole units of Band, chosen by the
-// jitter.
-func (p *Policy) Backoff(r Request) time.Duration {
-	shortest, longest, _ := p.Band(r.RetryCount)
-	return p.draw(&r, shortest, longest)
-}
-
-// draw returns one of the whole units from shortest to longest.
+// draw returns one of the whole units from shortest to longest, chosen by the jitter.
 //
 // The unit is drawn from the band itself rather than rounded and clamped into it afterwards. Both give the
 // same set of waits, but rounding would choose the two ends half as often as the rest, and clamping would

@@ -80,7 +80,7 @@ func TestJitterFillsItsBandEvenly(t *testing.T) {
 			for i := range claims {
 				r := request("BUSY", 0)
 				r.ClaimID = fmt.Sprintf("CLM-%06d-1", i)
-				seen[p.Backoff(r)]++
+				seen[p.Decide(r, now).Backoff]++
 			}
 			from, to, _ := p.Band(0)
 			units := float64((to-from)/p.Precision) + 1
