@@ -129,7 +129,7 @@ func TestTheNumbersOfTheSettingsReplaceThoseOfTheDefaultPolicy(t *testing.T) {
 	set, err := app.OpenPolicies(config.Policies{MaxRetries: 3, BaseBackoffMinutes: 10, MaxBackoffMinutes: 60})
 	check.Must(t, err)
 	tiss, _ := set.Get("tiss")
-	check.Same(t, []any{3, 10 * time.Minute, time.Hour}, []any{tiss.MaxRetries, tiss.Base, tiss.Max}, "numbers")
+	check.Same(t, []any{3, 10 * time.Minute, time.Hour}, []any{tiss.MaxRetries, time.Duration(tiss.Base), time.Duration(tiss.Max)}, "numbers")
 }
 
 func TestAStartThatFailsLeavesNothingBehind(t *testing.T) {

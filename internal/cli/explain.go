@@ -32,7 +32,7 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 		if err != nil {
 			return nil, "", err
 		}
-		if strings.TrimSpace(*errorText) == "" && !by.AcceptEmptyError {
+		if strings.TrimSpace(*errorText) == "" && by.OnEmptyError == retry.RejectEmptyError {
 			return nil, "", usageError{text.Messagef("--error is blank: the policy has an incident for that")}
 		}
 		e := explanationOf(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())

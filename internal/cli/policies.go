@@ -93,7 +93,7 @@ func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
 	}
 	var own []string
 	for _, known := range set.Names() {
-		if entry, _ := set.Entry(known); entry.Origin == file {
+		if set.Origin(known) == file {
 			own = append(own, known)
 		}
 	}
@@ -219,18 +219,18 @@ type shownPolicy struct {
 	// Schedule is its waits, empty of a policy without retries.
 	Schedule []retry.Scheduled `json:"schedule"`
 	// Policy is the policy as a file would state it: {"policies": [...]} around it is a policies file.
-	Policy policy.Entry `json:"policy"`
+	Policy retry.Settings `json:"policy"`
 }
 
 // policyInFull returns one policy.
 func policyInFull(set *policy.Set, p *retry.Policy) shownPolicy {
-	entry, _ := set.Entry(p.Name)
 	s := shownPolicy{
 		Version:  p.Version(),
-		Origin:   entry.Origin,
+		Origin:   set.Origin(p.Name),
 		Schedule: retry.Schedule(p, retry.Request{}, time.Unix(0, 0)),
+		Policy:   p.Settings,
 	}
-	s.Policy, s.Policy.Extends = entry, "" // it states all
+	s.Policy.Extends = "" // it states all
 	return s
 }
 
@@ -279,7 +279,7 @@ func (s *shownPolicy) file() string {
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
-	written, err := json.Marshal(map[string][]policy.Entry{"policies": {s.Policy}})
+	written, err := json.Marshal(map[string][]retry.Settings{"policies": {s.Policy}})
 	if err = errors.Join(err, yaml.Unmarshal(written, &node)); err == nil { // JSON is YAML
 		spread(&node, 6) // document, fields, policies, one, its rules, one
 		err = encoder.Encode(&node)

@@ -28,7 +28,7 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 	}
 	since := spanFlag(command.Flags(), "since", "30d", "how far back to look")
 	return p.answers(command, aStore, func(c *call) (any, string, error) {
-		set, tried, err := namedPolicy(c.args[0])
+		_, tried, err := namedPolicy(c.args[0])
 		if err != nil {
 			return nil, "", err
 		}
@@ -37,8 +37,7 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 			return nil, "", err
 		}
 		t := trial{}
-		entry, _ := set.Entry(tried.Name)
-		for _, of := range []string{tried.Name, entry.Extends} {
+		for _, of := range []string{tried.Name, tried.Extends} {
 			if of == "" || t.Errors+t.Masked > 0 {
 				continue
 			}

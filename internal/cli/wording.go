@@ -97,9 +97,9 @@ func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy)
 		switch {
 		case bound == retry.BoundDeadline:
 			why = append(why, w.Sprintf("pulled forward to the deadline %s", x.Deadline))
-		case bound == retry.BoundMin && p != nil && band.Shortest == p.Min:
+		case bound == retry.BoundMin && p != nil && band.Shortest == time.Duration(p.Min):
 			why = append(why, w.Sprintf("minimum %s", band.Shortest))
-		case bound == retry.BoundMax && p != nil && band.Longest == p.Max:
+		case bound == retry.BoundMax && p != nil && band.Longest == time.Duration(p.Max):
 			why = append(why, w.Sprintf("maximum %s", band.Longest))
 		}
 	}

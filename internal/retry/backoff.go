@@ -18,7 +18,7 @@ func (p *Policy) wait(r *Request, d *Decision, now time.Time) {
 	}
 	backoff := p.draw(r, shortest, longest)
 	if !d.Deadline.IsZero() && after(now, backoff).After(d.Deadline) {
-		if backoff = p.left(d.Deadline, now); backoff < p.Min {
+		if backoff = p.left(d.Deadline, now); backoff < time.Duration(p.Min) {
 			d.Step, d.Outcome = StepDeadline, OutcomeExhausted
 			return
 		}
@@ -28,7 +28,7 @@ func (p *Policy) wait(r *Request, d *Decision, now time.Time) {
 	d.NextRetryTime = after(now, backoff)
 }
 
-// hinted returns the band of waits that a hint asks for, in whole units of the policy's precision, rounded
+// hinted returns the band of waits that a hint asks for, in whole units of the policy's Precision, rounded
 // up: never earlier than the other side said, and up to a fifth later, so that one outage does not call every
 // claim back at one second. It is bounded by Min and Max. A policy without jitter has none here either.
 func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration, bounds []Bound) {
@@ -36,10 +36,10 @@ func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration,
 	if !h.Until.IsZero() {
 		asked = h.Until.Sub(now)
 	}
-	asked = ceil(min(max(asked, 0), maxWait), p.Precision)
+	asked = ceil(min(max(asked, 0), maxWait), p.unit)
 	shortest, longest, bounds = p.bounded(asked, asked)
 	if p.Jitter > 0 {
-		longest = min(longest+(longest/5).Truncate(p.Precision), p.Max)
+		longest = min(longest+(longest/5).Truncate(p.unit), time.Duration(p.Max))
 	}
 	return shortest, longest, bounds
 }
@@ -47,7 +47,7 @@ func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration,
 // start returns the time from which a wait is counted: a whole second if waits are whole minutes, so that a
 // part of a second takes no minute off what a deadline or a hint leaves.
 func (p *Policy) start(now time.Time) time.Time {
-	if p.Precision < time.Minute {
+	if p.unit < time.Minute {
 		return now
 	}
 	return now.Truncate(time.Second)
@@ -55,7 +55,7 @@ func (p *Policy) start(now time.Time) time.Time {
 
 // left returns the time until the deadline, in whole units of Precision.
 func (p *Policy) left(deadline, now time.Time) time.Duration {
-	return deadline.Sub(now).Truncate(p.Precision)
+	return deadline.Sub(now).Truncate(p.unit)
 }
 
 // after returns when a wait ends, in whole seconds and strictly in the future (V5).
@@ -67,7 +67,7 @@ func after(now time.Time, wait time.Duration) time.Time {
 // retryCount, capped at Max. The cap comes before the jitter. retryCount is 0 or more; however large it is,
 // the result stays at Max.
 func (p *Policy) Delay(retryCount int) time.Duration {
-	return min(p.uncapped(retryCount), p.Max)
+	return min(p.uncapped(retryCount), time.Duration(p.Max))
 }
 
 // uncapped returns Delay before the cap, in whole milliseconds, the finest precision; what is too long for a
@@ -76,7 +76,7 @@ func (p *Policy) Delay(retryCount int) time.Duration {
 func (p *Policy) uncapped(retryCount int) time.Duration {
 	d := float64(p.Base) * math.Pow(p.Factor, float64(retryCount))
 	if d > float64(p.Max) {
-		return p.Max + 1
+		return time.Duration(p.Max) + 1
 	}
 	return time.Duration(math.Round(d)).Round(time.Millisecond)
 }
@@ -86,7 +86,7 @@ func (p *Policy) uncapped(retryCount int) time.Duration {
 // it. Where no whole unit lies between, it is the next longer one.
 func (p *Policy) Band(retryCount int) (shortest, longest time.Duration, bounds []Bound) {
 	uncapped := p.uncapped(retryCount)
-	d := min(uncapped, p.Max)
+	d := min(uncapped, time.Duration(p.Max))
 	// To the microsecond: a float of so many nanoseconds is not exact, and a millionth of a second too much
 	// would make the band a minute narrower.
 	share := time.Duration(math.Round(float64(d) * p.Jitter)).Round(time.Microsecond)
@@ -95,15 +95,16 @@ func (p *Policy) Band(retryCount int) (shortest, longest time.Duration, bounds [
 
 // bounded returns a band in whole units of Precision and within Min and Max, and which of these have cut it.
 func (p *Policy) bounded(from, to time.Duration) (shortest, longest time.Duration, bounds []Bound) {
-	if from < p.Min {
+	least, most := time.Duration(p.Min), time.Duration(p.Max)
+	if from < least {
 		bounds = append(bounds, BoundMin)
 	}
-	if to > p.Max {
+	if to > most {
 		bounds = append(bounds, BoundMax)
 	}
-	from = ceil(from, p.Precision)
-	to = max(to.Truncate(p.Precision), from)
-	return min(max(from, p.Min), p.Max), min(max(to, p.Min), p.Max), bounds
+	from = ceil(from, p.unit)
+	to = max(to.Truncate(p.unit), from)
+	return min(max(from, least), most), min(max(to, least), most), bounds
 }
 
 func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
@@ -114,6 +115,6 @@ func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(
 // same set of waits, but rounding would choose the two ends half as often as the rest, and clamping would
 // pile up on Min and Max the very claims that the jitter is there to spread (RN-BIL-004 V4).
 func (p *Policy) draw(r *Request, shortest, longest time.Duration) time.Duration {
-	units := int64((longest-shortest)/p.Precision) + 1
-	return shortest + time.Duration(p.jitter(r)*float64(units))*p.Precision
+	units := int64((longest-shortest)/p.unit) + 1
+	return shortest + time.Duration(p.jitter(r)*float64(units))*p.unit
 }

@@ -72,11 +72,11 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 		if len(waits) != len(want) || end != retry.CodeMaxRetriesExceeded {
 			t.Errorf("%s: %d retries, then %s", name, len(waits), end)
 		}
-		if _, longest, _ := p.Band(1 << 30); longest != p.Max {
+		if _, longest, _ := p.Band(1 << 30); longest != time.Duration(p.Max) {
 			t.Errorf("%s: waits %v in the end, want its max %v", name, longest, p.Max)
 		}
 	}
-	if prod, dev := policy.BuiltIn("smtp").Max, policy.BuiltIn("smtp-dev").Max; prod != 300*time.Second || dev != 30*time.Second {
+	if prod, dev := policy.BuiltIn("smtp").Max, policy.BuiltIn("smtp-dev").Max; prod != retry.Duration(300*time.Second) || dev != retry.Duration(30*time.Second) {
 		t.Errorf("max %v and %v, want 300 s and 30 s", prod, dev)
 	}
 }

@@ -48,7 +48,7 @@ func TestLastTryIsPulledForwardIfMinRemains(t *testing.T) {
 func TestAPartOfASecondTakesNoMinuteOffADeadlineOrAHint(t *testing.T) {
 	at := now.Add(500 * time.Millisecond)
 	r := request("BUSY", 0)
-	d := plain(t, func(p *retry.Settings) { p.Deadline = minutes(5) }).Decide(r, at)
+	d := plain(t, func(p *retry.Settings) { p.Deadline = retry.Duration(minutes(5)) }).Decide(r, at)
 	check.Same(t, []any{minutes(5), now.Add(minutes(5))}, []any{d.Backoff, d.NextRetryTime}, "wait that the deadline leaves")
 	r.RetryUntil = now.Add(minutes(30))
 	r.RetryAfter = retry.Hint{Source: retry.HintVariable, Until: r.RetryUntil}
@@ -57,7 +57,7 @@ func TestAPartOfASecondTakesNoMinuteOffADeadlineOrAHint(t *testing.T) {
 }
 
 func TestEarlierDeadlineOfJobAndPolicyHolds(t *testing.T) {
-	day := plain(t, func(p *retry.Settings) { p.Deadline = 24 * time.Hour })
+	day := plain(t, func(p *retry.Settings) { p.Deadline = retry.Duration(24 * time.Hour) })
 	first := now.Add(-20 * time.Hour)
 	for name, tt := range map[string]struct {
 		policy             *retry.Policy

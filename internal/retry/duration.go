@@ -2,35 +2,52 @@ package retry
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sosodev/duration"
+	"go.yaml.in/yaml/v3"
+
+	"hospital.example/analyze-retry/internal/text"
 )
 
-// FormatDuration returns a duration as a policies file has it: 5m and 1h36m, not 5m0s and 1h36m0s.
-func FormatDuration(d time.Duration) string {
-	return strings.Replace(strings.Replace(d.String(), "m0s", "m", 1), "h0m", "h", 1)
+// Duration is a duration of a policies file, as [ParseDuration] reads it; 0 where none is stated.
+type Duration time.Duration
+
+// String returns the duration as a policies file has it: 5m and 1h36m, not 5m0s and 1h36m0s.
+func (d Duration) String() string {
+	return strings.Replace(strings.Replace(time.Duration(d).String(), "m0s", "m", 1), "h0m", "h", 1)
 }
 
-// span is a duration in a message, which is formatted when the message is printed.
-type span time.Duration
+// MarshalText writes what String does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String returns the duration by [FormatDuration].
-func (s span) String() string { return FormatDuration(time.Duration(s)) }
+// UnmarshalYAML reads a duration of a file. Its error is a [yaml.TypeError], which the decoder collects, so
+// that all faults of a file are reported at once.
+func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
+	read, err := ParseDuration(node.Value)
+	if err != nil || read < 0 {
+		const form = "line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
+		value := strconv.Quote(text.Shorten(node.Value, 60))
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, value)}}
+	}
+	*d = Duration(read)
+	return nil
+}
 
 // maxDays bounds an ISO 8601 duration. A [time.Duration] holds nearly three times as much.
 const maxDays = 100 * 365
 
 // ParseDuration parses a duration of a policies file or a task header: 500ms, 90s, 5m, 24h, or in ISO 8601
 // PT5M or P1D. It refuses years and months, which have no fixed length.
-func ParseDuration(text string) (time.Duration, error) {
-	if d, err := time.ParseDuration(text); err == nil {
+func ParseDuration(written string) (time.Duration, error) {
+	if d, err := time.ParseDuration(written); err == nil {
 		return d, nil
 	}
-	iso, err := duration.Parse(text)
-	if err != nil || iso.Years != 0 || iso.Months != 0 || strings.Trim(text, "PT") == "" {
+	iso, err := duration.Parse(written)
+	if err != nil || iso.Years != 0 || iso.Months != 0 || strings.Trim(written, "PT") == "" {
 		return 0, errors.New("is no duration such as 500ms, 90s, 5m or 24h, or in ISO 8601 PT5M or P1D")
 	}
 	d := iso.ToTimeDuration().Round(time.Microsecond) // its seconds are a float, which is not exact
@@ -57,8 +74,8 @@ func (d ISODuration) String() string {
 func (d ISODuration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads what [ParseDuration] does.
-func (d *ISODuration) UnmarshalText(text []byte) error {
-	read, err := ParseDuration(string(text))
+func (d *ISODuration) UnmarshalText(written []byte) error {
+	read, err := ParseDuration(string(written))
 	*d = ISODuration(read)
 	return err
 }

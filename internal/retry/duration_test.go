@@ -13,7 +13,7 @@ func TestDurationIsWrittenWithoutNeedlessZeros(t *testing.T) {
 		0: "0s", 750 * time.Millisecond: "750ms", 10 * time.Second: "10s", time.Minute: "1m", 70 * time.Second: "1m10s", time.Hour: "1h",
 		90 * time.Minute: "1h30m", time.Hour + time.Second: "1h1s", 240 * time.Hour: "240h",
 	} {
-		if got := retry.FormatDuration(d); got != want {
+		if got := retry.Duration(d).String(); got != want {
 			t.Errorf("%d is %q, want %q", d, got, want)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 )
 
 func TestABandWithoutAWholeUnitIsTheNextLongerOne(t *testing.T) {
-	p := plain(t, func(p *retry.Settings) { p.Base, p.Jitter = 330*time.Second, 0.01 })
+	p := plain(t, func(p *retry.Settings) { p.Base, p.Jitter = retry.Duration(330*time.Second), 0.01 })
 	if from, to, _ := p.Band(0); from != minutes(6) || to != minutes(6) {
 		t.Errorf("%v..%v, want 6 minutes", from, to)
 	}
 }
 
 func TestAFactorThatNoFloatHoldsMakesNoWaitLonger(t *testing.T) {
-	p := plain(t, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, 1000*time.Second })
+	p := plain(t, bySecond, func(p *retry.Settings) { p.Factor, p.Base = 1.1, retry.Duration(1000*time.Second) })
 	if from, to, _ := p.Band(3); from != 1331*time.Second || to != from {
 		t.Errorf("%v..%v, want 1331 seconds", from, to)
 	}
@@ -31,15 +31,16 @@ func TestAFactorThatNoFloatHoldsMakesNoWaitLonger(t *testing.T) {
 func TestTheShareOfEveryDelayIsExact(t *testing.T) {
 	const year = int64(366 * 24 * time.Hour / time.Millisecond)
 	p := plain(t, func(p *retry.Settings) {
-		p.Precision, p.Min, p.Max = time.Millisecond, time.Millisecond, time.Duration(year)*time.Millisecond
+		byMillisecond(p)
+		p.Max = retry.Duration(year * int64(time.Millisecond))
 	})
 	for thousandths := range int64(1001) {
 		p.Jitter = float64(thousandths) / 1000
 		for _, d := range []int64{1000, 300_000, 14_400_000, year/2 - 7000*thousandths, year - 7_919_000*thousandths} {
-			p.Base = time.Duration(d) * time.Millisecond
+			p.Base = retry.Duration(d * int64(time.Millisecond))
 			wantFrom := time.Duration((d*(1000-thousandths)+999)/1000) * time.Millisecond // rounded up
 			wantTo := time.Duration(d*(1000+thousandths)/1000) * time.Millisecond
-			if from, to, _ := p.Band(0); from != max(wantFrom, p.Min) || to != min(wantTo, p.Max) {
+			if from, to, _ := p.Band(0); from != max(wantFrom, time.Duration(p.Min)) || to != min(wantTo, time.Duration(p.Max)) {
 				t.Fatalf("%d thousandths of %v: %v..%v, want %v..%v", thousandths, p.Base, from, to, wantFrom, wantTo)
 			}
 		}
@@ -68,13 +69,13 @@ func TestDelayIsBaseTimesFactorToTheCount(t *testing.T) {
 // the draw is a hash, so a policy either passes always or never.
 func TestJitterFillsItsBandEvenly(t *testing.T) {
 	const claims = 20_000
-	for unit, change := range map[string]func(*retry.Settings){
-		"minutes": func(p *retry.Settings) { p.Base = minutes(40) },
+	for name, change := range map[string]func(*retry.Settings){
+		"minutes": func(p *retry.Settings) { p.Base = retry.Duration(minutes(40)) },
 		// The bounds cut the band: no claims may pile up on Min or Max.
 		"minutes at max": func(p *retry.Settings) { p.Base = p.Max },
-		"milliseconds":   func(p *retry.Settings) { byMillisecond(p); p.Base = 100 * time.Millisecond },
+		"milliseconds":   func(p *retry.Settings) { byMillisecond(p); p.Base = retry.Duration(100 * time.Millisecond) },
 	} {
-		t.Run(unit, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			p := plain(t, change, func(p *retry.Settings) { p.Jitter = 0.25 })
 			seen := map[time.Duration]int{}
 			for i := range claims {
@@ -83,9 +84,9 @@ func TestJitterFillsItsBandEvenly(t *testing.T) {
 				seen[p.Decide(r, now).Backoff]++
 			}
 			from, to, _ := p.Band(0)
-			units := float64((to-from)/p.Precision) + 1
+			units := float64((to-from)/unit(p)) + 1
 			expected, chi2 := claims/units, 0.0
-			for wait := from; wait <= to; wait += p.Precision {
+			for wait := from; wait <= to; wait += unit(p) {
 				chi2 += (float64(seen[wait]) - expected) * (float64(seen[wait]) - expected) / expected
 				delete(seen, wait)
 			}

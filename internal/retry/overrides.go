@@ -2,7 +2,8 @@ package retry
 
 import (
 	"cmp"
-	"time"
+
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // Overrides take the place of a policy's own numbers for one job. What is nil or 0 is not overridden.
@@ -18,7 +19,7 @@ type Overrides struct {
 //
 // Min gives way to a shorter Base or Max. A Base beyond Max is cut to Max, by the queue's formula
 // min(retry_delay * 2^(attempts-1), max_retry_delay). A Max that is no whole unit of Precision is rounded
-// down to one. The error is [Faults].
+// down to one. The error is that of [Policy.Extend].
 func (p *Policy) With(o Overrides) (*Policy, error) {
 	if o == (Overrides{}) {
 		return p, nil
@@ -27,13 +28,14 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 	if o.MaxRetries != nil {
 		q.MaxRetries = *o.MaxRetries
 	}
-	base, longest := time.Duration(o.Base), time.Duration(o.Max)
-	q.Max = cmp.Or(longest.Truncate(p.Precision), longest, p.Max)
+	unit, base, longest := Duration(p.unit), Duration(o.Base), Duration(o.Max)
+	q.Max = cmp.Or(longest-longest%unit, longest, p.Max)
 	q.Base = min(cmp.Or(base, p.Base), q.Max)
-	q.Min = max(min(p.Min, q.Max, cmp.Or(base, p.Min).Truncate(p.Precision)), p.Precision)
-	q.Deadline = cmp.Or(time.Duration(o.Deadline), p.Deadline)
+	least := cmp.Or(base, p.Min)
+	q.Min = max(min(p.Min, q.Max, least-least%unit), unit)
+	q.Deadline = cmp.Or(Duration(o.Deadline), p.Deadline)
 	if wrong := q.faults(); wrong != nil {
-		return nil, wrong
+		return nil, text.Faults(wrong)
 	}
 	q.overrides = o
 	q.version = hash(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline)

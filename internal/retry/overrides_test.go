@@ -27,19 +27,21 @@ func TestAnOverrideTakesThePlaceOfOneNumberOnly(t *testing.T) {
 		o    retry.Overrides
 		want string
 	}{
-		{"nothing", retry.Overrides{}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
-		{"fewer retries", retry.Overrides{MaxRetries: &three}, "base 10m0s, min 5m0s, max 4h0m0s, 3 retries, deadline 72h0m0s"},
-		{"a base below min", retry.Overrides{Base: retry.ISODuration(minutes(2))}, "base 2m0s, min 2m0s, max 4h0m0s, 5 retries, deadline 72h0m0s"},
-		{"a max below base", retry.Overrides{Max: retry.ISODuration(minutes(8))}, "base 8m0s, min 5m0s, max 8m0s, 5 retries, deadline 72h0m0s"},
-		{"a max of no whole minutes", retry.Overrides{Max: retry.ISODuration(150 * time.Second)}, "base 2m0s, min 2m0s, max 2m0s, 5 retries, deadline 72h0m0s"},
-		{"a deadline", retry.Overrides{Deadline: retry.ISODuration(time.Hour)}, "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 1h0m0s"},
+		{"nothing", retry.Overrides{}, "base 10m, min 5m, max 4h, 5 retries, deadline 72h"},
+		{"fewer retries", retry.Overrides{MaxRetries: &three}, "base 10m, min 5m, max 4h, 3 retries, deadline 72h"},
+		{"a base below min", retry.Overrides{Base: retry.ISODuration(minutes(2))}, "base 2m, min 2m, max 4h, 5 retries, deadline 72h"},
+		{"a max below base", retry.Overrides{Max: retry.ISODuration(minutes(8))}, "base 8m, min 5m, max 8m, 5 retries, deadline 72h"},
+		{"a max of no whole minutes", retry.Overrides{Max: retry.ISODuration(150 * time.Second)}, "base 2m, min 2m, max 2m, 5 retries, deadline 72h"},
+		{"a deadline", retry.Overrides{Deadline: retry.ISODuration(time.Hour)}, "base 10m, min 5m, max 4h, 5 retries, deadline 1h"},
 	} {
-		p := plain(t, func(p *retry.Settings) { p.Base, p.Deadline = minutes(10), 72*time.Hour })
+		p := plain(t, func(p *retry.Settings) {
+			p.Base, p.Deadline = retry.Duration(minutes(10)), retry.Duration(72*time.Hour)
+		})
 		q := overridden(t, p, tt.o)
 		if got := numbers(q); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
-		if numbers(p) != "base 10m0s, min 5m0s, max 4h0m0s, 5 retries, deadline 72h0m0s" {
+		if numbers(p) != "base 10m, min 5m, max 4h, 5 retries, deadline 72h" {
 			t.Errorf("%s: the policy itself changed: %s", tt.name, numbers(p))
 		}
 	}

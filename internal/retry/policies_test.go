@@ -14,9 +14,9 @@ import (
 func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 	t.Helper()
 	p := retry.Settings{
-		Name: "plain", Base: minutes(5), Factor: 2, Min: minutes(5), Max: minutes(240),
-		Precision: time.Minute, MaxRetries: 5,
-		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
+		Name: "plain", Base: retry.Duration(minutes(5)), Factor: 2, Min: retry.Duration(minutes(5)), Max: retry.Duration(minutes(240)),
+		Precision: "minute", MaxRetries: 5,
+		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown, OnEmptyError: retry.RejectEmptyError,
 		Rules: []retry.Rule{
 			{ID: "permanent.FATAL", Class: retry.Permanent, Condition: errtext.Condition{Contains: []string{"FATAL"}}},
 			{ID: "transient.BUSY", Class: retry.Transient, Condition: errtext.Condition{Contains: []string{"BUSY"}}},
@@ -33,10 +33,17 @@ func plain(t check.TB, changes ...func(*retry.Settings)) *retry.Policy {
 
 // bySecond makes a policy count in seconds, from 1 second on.
 func bySecond(p *retry.Settings) {
-	p.Precision, p.Base, p.Min, p.Max = time.Second, time.Second, time.Second, time.Hour
+	p.Precision, p.Max = "second", retry.Duration(time.Hour)
+	p.Base, p.Min = retry.Duration(time.Second), retry.Duration(time.Second)
 }
 
 // byMillisecond makes a policy count in milliseconds, from half a second on.
 func byMillisecond(p *retry.Settings) {
-	p.Precision, p.Base, p.Min, p.Max = time.Millisecond, 500*time.Millisecond, time.Millisecond, time.Hour
+	p.Precision, p.Max = "millisecond", retry.Duration(time.Hour)
+	p.Base, p.Min = retry.Duration(500*time.Millisecond), retry.Duration(time.Millisecond)
 }
+
+var units = map[string]time.Duration{"minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}
+
+// unit is what the waits of a policy are whole multiples of.
+func unit(p *retry.Policy) time.Duration { return units[p.Precision] }

@@ -1,68 +1,92 @@
 package retry
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Settings are the numbers and rules of a policy. How they are written in a file, and those that come with
-// the worker, are in package policy.
+// Settings are a policy as a file states it. Those that come with the worker, and how one inherits from
+// another, are in package policy.
 type Settings struct {
 	// Name identifies the policy. It takes part in the jitter, so renaming a policy moves its retries.
-	Name string
+	Name string `yaml:"name" json:"name"`
+	// Description and Source are for people. Extends names the policy that this one inherits from.
+	Description string `yaml:"description" json:"description,omitempty"`
+	Source      string `yaml:"source" json:"source,omitempty"`
+	Extends     string `yaml:"extends" json:"extends,omitempty"`
 	// Base is the wait before the first retry, before jitter; each further wait is Factor times as long.
 	// Factor is 1 or more.
-	Base   time.Duration
-	Factor float64
+	Base   Duration `yaml:"base" json:"base,omitempty"`
+	Factor float64  `yaml:"factor" json:"factor,omitempty"`
 	// Min and Max bound every wait, jitter and hints included (RN-BIL-005 V3). Both are whole units of
-	// Precision.
-	Min, Max time.Duration
+	// Precision. Min is one unit where it is 0.
+	Min Duration `yaml:"min" json:"min,omitempty"`
+	Max Duration `yaml:"max" json:"max,omitempty"`
 	// Jitter is how far a delay is spread to both sides, so that claims which failed together do not come
-	// back together: 0.2 is 20 % (RN-BIL-005), 0 none. It is at most 1.
-	Jitter float64
-	// Precision is the unit of waits: time.Minute, time.Second or time.Millisecond.
-	Precision time.Duration
+	// back together: 0.2 is 20 % (RN-BIL-005), 0 none. It is at most 1, and below 0 where none is stated.
+	Jitter float64 `yaml:"jitter" json:"jitter"`
+	// Precision is the unit of waits: minute, second or millisecond.
+	Precision string `yaml:"precision" json:"precision,omitempty"`
 	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [RetriesCeiling]; a claim is
 	// submitted once more than that.
-	MaxRetries int
+	MaxRetries int `yaml:"maxRetries" json:"maxRetries"`
 	// Deadline bounds all retries together: none is scheduled later than this after the first failure. 0
 	// means no bound.
-	Deadline time.Duration
-	// Zone is the zone in which a time without a zone is read.
-	Zone *time.Location `json:"-"`
+	Deadline Duration `yaml:"deadline" json:"deadline,omitempty"`
+	// TimeZone is the zone in which a time without a zone is read. Zone is what the machine knows of it,
+	// which the rule cannot look up.
+	TimeZone string         `yaml:"timeZone" json:"timeZone,omitempty"`
+	Zone     *time.Location `yaml:"-" json:"-"`
 	// IDs is the form that a claim id must have.
-	IDs IDForm
-	// Rules classify an error text: the first one that matches decides.
-	Rules []Rule
+	IDs IDForm `yaml:"ids" json:"ids,omitempty"`
 	// Unknown is the class of a text that no rule matches.
-	Unknown Class
-	// AcceptEmptyError lets a blank error text be retried as UNKNOWN; otherwise it is invalid input
-	// (RN-BIL-005 V4).
-	AcceptEmptyError bool
+	Unknown Class `yaml:"unknown" json:"unknown,omitempty"`
+	// OnEmptyError is what becomes of a blank error text: it is invalid input (RN-BIL-005 V4) or retried.
+	OnEmptyError OnEmptyError `yaml:"onEmptyError" json:"onEmptyError,omitempty"`
 	// JobOverrides lets a job's own variables max_attempts, retry_delay and max_retry_delay take the place of
 	// MaxRetries, Base and Max.
-	JobOverrides bool
-	// InDoubt are the texts after which a submission may have reached its receiver all the same. They have no
-	// Class.
-	InDoubt []Rule
+	JobOverrides bool `yaml:"jobOverrides" json:"jobOverrides"`
 	// Targets are the KPIs that the policy is to reach. They decide nothing, so that they are not in the
 	// version.
-	Targets []Target `json:"-"`
+	Targets []Target `yaml:"targets" json:"targets,omitempty"`
+	// Rules classify an error text: the first one that matches decides.
+	Rules []Rule `yaml:"rules" json:"rules,omitempty"`
+	// InDoubt are the texts after which a submission may have reached its receiver all the same. They have no
+	// Class.
+	InDoubt []Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
+}
+
+// OnEmptyError is what becomes of a blank error text.
+type OnEmptyError string
+
+// What can become of it.
+const (
+	RejectEmptyError  OnEmptyError = "reject"
+	UnknownEmptyError OnEmptyError = "unknown"
+)
+
+// precisions are the values of precision.
+var precisions = map[string]time.Duration{
+	"minute":      time.Minute,
+	"second":      time.Second,
+	"millisecond": time.Millisecond,
 }
 
 // Policy decides which errors pass by themselves and how long to wait for that. It is made by
 // [Policy.Extend] and never changed afterwards: Settings is for reading.
 type Policy struct {
 	Settings
+	// unit is the length of Precision.
+	unit time.Duration
 	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled. Policies that extend one another
 	// share them.
 	rules, inDoubt []compiledRule
@@ -80,53 +104,42 @@ var (
 	validRuleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 )
 
-// Fault is one thing that is wrong with a policy.
-type Fault struct {
-	// Setting is the field by its name in a policies file: base, jitter, contains, ...
-	Setting string
-	// Rule is the ID of the rule that the setting belongs to; empty for a setting of the policy itself.
-	Rule string
-	// Problem is what is wrong with it.
-	Problem text.Message
-}
+// faults are all that is wrong with a policy; nil for nothing.
+type faults text.Faults
 
-// Faults are all that is wrong with a policy; nil for nothing.
-type Faults []Fault
-
-// Error names each setting and its problem.
-func (f Faults) Error() string {
-	var b strings.Builder
-	for _, fault := range f {
-		fmt.Fprintln(&b, fault.Setting, fault.Problem)
+// add adds a fault of a setting if it is one: of the policy itself, or of the rule with this id.
+func (f *faults) add(wrong bool, rule, setting string, problem text.Message) {
+	if wrong {
+		what := text.Messagef("%s %s", setting, problem)
+		*f = append(*f, text.Finding{Severity: text.Error, Check: setting, Name: rule, What: what})
 	}
-	return strings.TrimSpace(b.String())
 }
 
 // Extend checks the settings and returns a policy of them with p's rules behind theirs; the zero policy has
-// none. It shares p's compiled rules. Its error is [Faults].
+// none. It shares p's compiled rules. Its error is [text.Faults]: in each Check is the setting, by its name
+// in a policies file, and Name the id of the rule that it belongs to, empty for the policy itself.
 func (p *Policy) Extend(s Settings) (*Policy, error) {
-	wrong := s.faults()
+	made := &Policy{Settings: s, unit: precisions[s.Precision]}
+	made.Min = cmp.Or(s.Min, Duration(made.unit))
+	made.Jitter = max(0, s.Jitter)
+	made.Targets = slices.Clone(s.Targets)
+	wrong := made.faults()
+	for i := range made.Targets {
+		wrong.target(made.Targets, i)
+	}
 	rules := wrong.compile(s.Rules, Transient, Permanent)
 	inDoubt := wrong.compile(s.InDoubt, "")
 	if wrong != nil {
-		return nil, wrong
+		return nil, text.Faults(wrong)
 	}
-	s.Rules, s.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
-	made := &Policy{Settings: s}
+	made.Rules, made.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
 	made.rules, made.inDoubt = slices.Concat(rules, p.rules), slices.Concat(inDoubt, p.inDoubt)
 	made.version = made.fingerprint()
 	return made, nil
 }
 
-// add adds a fault if it is one.
-func (f *Faults) add(wrong bool, rule, setting string, problem text.Message) {
-	if wrong {
-		*f = append(*f, Fault{Setting: setting, Rule: rule, Problem: problem})
-	}
-}
-
 // compile compiles rules, each of which must have one of the classes.
-func (f *Faults) compile(rules []Rule, classes ...Class) (compiled []compiledRule) {
+func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRule) {
 	seen := map[string]bool{}
 	for i := range rules {
 		r := &rules[i]
@@ -149,38 +162,34 @@ func (f *Faults) compile(rules []Rule, classes ...Class) (compiled []compiledRul
 	return compiled
 }
 
-// faults returns what is wrong with the policy but for its rules.
-func (s *Settings) faults() (f Faults) {
-	f.add(!validName.MatchString(s.Name), "", "name",
+// faults returns what is wrong with the policy but for its targets and rules.
+func (p *Policy) faults() (f faults) {
+	f.add(!validName.MatchString(p.Name), "", "name",
 		text.Messagef("is %q but must be lower-case letters, digits and -, a letter first, at most 63",
-			s.Name))
-	unit := s.Precision
-	known := unit == time.Minute || unit == time.Second || unit == time.Millisecond
+			p.Name))
+	known, unit := p.unit != 0, Duration(p.unit)
 	f.add(!known, "", "precision", text.Messagef("must be minute, second or millisecond"))
-	f.add(known && (s.Min < unit || s.Min%unit != 0), "", "min",
-		text.Messagef("is %s but must be whole units of precision, %s", span(s.Min), span(unit)))
-	f.add(known && s.Max%unit != 0, "", "max",
-		text.Messagef("is %s but must be whole units of precision, %s", span(s.Max), span(unit)))
-	f.add(s.Max < s.Min || s.Max < s.Base || s.Max > maxWait, "", "max",
+	f.add(known && (p.Min < unit || p.Min%unit != 0), "", "min",
+		text.Messagef("is %s but must be whole units of precision, %s", p.Min, unit))
+	f.add(known && p.Max%unit != 0, "", "max",
+		text.Messagef("is %s but must be whole units of precision, %s", p.Max, unit))
+	f.add(p.Max < p.Min || p.Max < p.Base || p.Max > Duration(maxWait), "", "max",
 		text.Messagef("is %s but must be from %s, the longer of min and base, to %s",
-			span(s.Max), span(max(s.Min, s.Base)), span(maxWait)))
-	f.add(s.Base <= 0 || s.Base%time.Millisecond != 0, "", "base",
-		text.Messagef("is %s but must be whole milliseconds, 1 or more", span(s.Base)))
-	f.add(!(s.Factor >= 1 && s.Factor <= 1000), "", "factor",
-		text.Messagef("is %s but must be from 1 to 1000", fmt.Sprint(s.Factor)))
-	f.add(!(s.Jitter >= 0 && s.Jitter <= 1), "", "jitter",
+			p.Max, max(p.Min, p.Base), Duration(maxWait)))
+	f.add(p.Base <= 0 || p.Base%Duration(time.Millisecond) != 0, "", "base",
+		text.Messagef("is %s but must be whole milliseconds, 1 or more", p.Base))
+	f.add(!(p.Factor >= 1 && p.Factor <= 1000), "", "factor",
+		text.Messagef("is %s but must be from 1 to 1000", fmt.Sprint(p.Factor)))
+	f.add(!(p.Jitter >= 0 && p.Jitter <= 1), "", "jitter",
 		text.Messagef("is %s but must be from 0 to 1: 0.2 spreads a wait by a fifth to both sides",
-			fmt.Sprint(s.Jitter)))
-	f.add(s.MaxRetries < 0 || s.MaxRetries > RetriesCeiling, "", "maxRetries",
-		text.Messagef("is %s but must be from 0 to 1000", fmt.Sprint(s.MaxRetries)))
-	f.add(s.IDs != ClaimIDs && s.IDs != AnyIDs, "", "ids", text.Messagef("must be claim or any"))
-	f.add(s.Unknown != Unknown && s.Unknown != Transient && s.Unknown != Permanent, "", "unknown",
+			fmt.Sprint(p.Jitter)))
+	f.add(p.MaxRetries < 0 || p.MaxRetries > RetriesCeiling, "", "maxRetries",
+		text.Messagef("is %s but must be from 0 to 1000", fmt.Sprint(p.MaxRetries)))
+	f.add(p.IDs != ClaimIDs && p.IDs != AnyIDs, "", "ids", text.Messagef("must be claim or any"))
+	f.add(p.Unknown != Unknown && p.Unknown != Transient && p.Unknown != Permanent, "", "unknown",
 		text.Messagef("must be UNKNOWN, TRANSIENT or PERMANENT"))
-	for i, t := range s.Targets {
-		again := func(o Target) bool { return o.KPI == t.KPI && o.Source == t.Source }
-		f.add(slices.ContainsFunc(s.Targets[:i], again), "", "targets",
-			text.Messagef("has %s twice from one source", t.KPI))
-	}
+	f.add(p.OnEmptyError != RejectEmptyError && p.OnEmptyError != UnknownEmptyError, "", "onEmptyError",
+		text.Messagef("must be reject or unknown"))
 	return f
 }
 
@@ -191,15 +200,16 @@ const maxWait = 366 * 24 * time.Hour
 // included. Two decisions with the same name and version were made by the same policy.
 func (p *Policy) Version() string { return p.version }
 
-// fingerprint returns the hash of the settings, but for where rules come from, and of the tables that come
-// with the program.
+// fingerprint returns the hash of the settings, but for what is for people and for where rules come from, and
+// of the tables that come with the program.
 func (p *Policy) fingerprint() string {
 	s := p.Settings
+	s.Description, s.Source, s.Extends, s.Targets = "", "", "", nil
 	s.Rules, s.InDoubt = slices.Concat(p.Rules, p.InDoubt), nil // these have no class
 	for i := range s.Rules {
 		s.Rules[i].Source = ""
 	}
-	return hash(s, p.Zone.String(), errtext.Version())
+	return hash(s, errtext.Version())
 }
 
 // hash returns a short hash of values by their JSON, which they all have.

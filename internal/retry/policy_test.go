@@ -14,18 +14,18 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 	versions := map[string]string{plain(t).Version(): "the policy itself"}
 	for name, change := range map[string]func(*retry.Settings){
 		"name":            func(p *retry.Settings) { p.Name = "other" },
-		"base":            func(p *retry.Settings) { p.Base = minutes(6) },
+		"base":            func(p *retry.Settings) { p.Base = retry.Duration(minutes(6)) },
 		"factor":          func(p *retry.Settings) { p.Factor = 3 },
-		"min":             func(p *retry.Settings) { p.Min = minutes(4) },
-		"max":             func(p *retry.Settings) { p.Max = minutes(241) },
+		"min":             func(p *retry.Settings) { p.Min = retry.Duration(minutes(4)) },
+		"max":             func(p *retry.Settings) { p.Max = retry.Duration(minutes(241)) },
 		"jitter":          func(p *retry.Settings) { p.Jitter = 0.1 },
-		"precision":       func(p *retry.Settings) { p.Precision = time.Second },
+		"precision":       func(p *retry.Settings) { p.Precision = "second" },
 		"retries":         func(p *retry.Settings) { p.MaxRetries = 6 },
-		"deadline":        func(p *retry.Settings) { p.Deadline = time.Hour },
-		"zone":            func(p *retry.Settings) { p.Zone = saoPaulo(t) },
+		"deadline":        func(p *retry.Settings) { p.Deadline = retry.Duration(time.Hour) },
+		"zone":            func(p *retry.Settings) { p.TimeZone = "America/Sao_Paulo" },
 		"ids":             func(p *retry.Settings) { p.IDs = retry.AnyIDs },
 		"unknown":         func(p *retry.Settings) { p.Unknown = retry.Permanent },
-		"empty error":     func(p *retry.Settings) { p.AcceptEmptyError = true },
+		"empty error":     func(p *retry.Settings) { p.OnEmptyError = retry.UnknownEmptyError },
 		"job overrides":   func(p *retry.Settings) { p.JobOverrides = true },
 		"a rule less":     func(p *retry.Settings) { p.Rules = p.Rules[:1] },
 		"a rule's class":  func(p *retry.Settings) { p.Rules[0].Class = retry.Transient },
@@ -42,10 +42,11 @@ func TestTheVersionChangesWithEverythingThatCanChangeADecision(t *testing.T) {
 		}
 		versions[v] = name
 	}
-	if same := plain(t, func(p *retry.Settings) { p.Rules[0].Source = "elsewhere" }).Version(); versions[same] != "the policy itself" {
-		t.Error("where a rule comes from decides nothing, but is in the version")
+	described := func(p *retry.Settings) {
+		p.Description, p.Source, p.Extends, p.Rules[0].Source = "for people", "a document", "tiss", "elsewhere"
 	}
-	target := func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Bound: "<", Value: 0.1}} }
+	check.Same(t, plain(t).Version(), plain(t, described).Version(), "version with descriptions, which decide nothing")
+	target := func(p *retry.Settings) { p.Targets = []retry.Target{{KPI: "claimsLost", Target: "< 10%"}} }
 	check.Same(t, plain(t).Version(), plain(t, target).Version(), "version with a target, which decides nothing")
 }
 

@@ -110,7 +110,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 }
 
 func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
-	p := plain(t, func(p *retry.Settings) { p.AcceptEmptyError, p.Unknown = true, retry.Permanent })
+	p := plain(t, func(p *retry.Settings) { p.OnEmptyError, p.Unknown = retry.UnknownEmptyError, retry.Permanent })
 	d := p.Decide(request(" \n", 0), now)
 	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.RuleID != "empty" {
 		t.Errorf("%v, class %s by %s; want a retry, UNKNOWN by empty", d.Outcome, d.Error.Class, d.Error.RuleID)

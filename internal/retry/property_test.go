@@ -14,21 +14,22 @@ import (
 
 // drawPolicy draws any policy that Extend accepts: no valid corner is left out.
 func drawPolicy(t *rapid.T) *retry.Policy {
-	precision := rapid.SampledFrom([]time.Duration{time.Minute, time.Second, time.Millisecond}).Draw(t, "precision")
-	shortest := time.Duration(rapid.Int64Range(1, 600).Draw(t, "min")) * precision
-	longest := shortest + time.Duration(rapid.Int64Range(0, 500_000).Draw(t, "max over min"))*precision
+	precision := rapid.SampledFrom([]string{"minute", "second", "millisecond"}).Draw(t, "precision")
+	unit := int64(units[precision])
+	shortest := rapid.Int64Range(1, 600).Draw(t, "min") * unit
+	longest := shortest + rapid.Int64Range(0, 500_000).Draw(t, "max over min")*unit
 	p := retry.Settings{
 		Name:      rapid.StringMatching(`[a-z][a-z0-9-]{0,20}`).Draw(t, "name"),
-		Base:      time.Duration(rapid.Int64Range(1, int64(longest/time.Millisecond)).Draw(t, "base")) * time.Millisecond,
+		Base:      retry.Duration(rapid.Int64Range(1, longest/int64(time.Millisecond)).Draw(t, "base") * int64(time.Millisecond)),
 		Factor:    rapid.SampledFrom([]float64{1, 1.1, 1.5, 2, 3.7, 5, 1000}).Draw(t, "factor"),
-		Min:       shortest,
-		Max:       longest,
+		Min:       retry.Duration(shortest),
+		Max:       retry.Duration(longest),
 		Jitter:    rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 1)).Draw(t, "jitter"),
 		Precision: precision, MaxRetries: rapid.IntRange(0, 40).Draw(t, "maxRetries"),
-		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown,
+		Zone: time.UTC, IDs: retry.ClaimIDs, Unknown: retry.Unknown, OnEmptyError: retry.RejectEmptyError,
 	}
 	if rapid.Bool().Draw(t, "has a deadline") {
-		p.Deadline = time.Duration(rapid.Int64Range(1, int64(100*time.Hour)).Draw(t, "deadline"))
+		p.Deadline = retry.Duration(rapid.Int64Range(1, int64(100*time.Hour)).Draw(t, "deadline"))
 	}
 	made, err := new(retry.Policy).Extend(p)
 	if err != nil {
@@ -76,8 +77,8 @@ func TestEveryDecisionOfEveryPolicyKeepsItsPromises(t *testing.T) {
 			}
 			return
 		}
-		if d.Backoff < p.Min || d.Backoff > p.Max || d.Backoff%p.Precision != 0 {
-			t.Fatalf("waits %v, want whole units of %v from %v to %v", d.Backoff, p.Precision, p.Min, p.Max)
+		if wait := retry.Duration(d.Backoff); wait < p.Min || wait > p.Max || d.Backoff%unit(p) != 0 {
+			t.Fatalf("waits %v, want whole units of %v from %v to %v", d.Backoff, unit(p), p.Min, p.Max)
 		}
 		if !d.NextRetryTime.After(at) || d.NextRetryTime.Nanosecond() != 0 || d.NextRetryTime.Location() != time.UTC {
 			t.Fatalf("next try at %v, asked at %v: want a whole second to come, in UTC", d.NextRetryTime, at)
@@ -114,14 +115,15 @@ func TestBandLiesWithinTheBoundsAndNeverShrinks(t *testing.T) {
 		p := drawPolicy(t)
 		n := rapid.OneOf(rapid.IntRange(0, 60), rapid.IntRange(0, 1<<31-1)).Draw(t, "retryCount")
 		from, to, _ := p.Band(n)
-		if from < p.Min || to > p.Max || from > to || from%p.Precision != 0 || to%p.Precision != 0 {
-			t.Fatalf("%v..%v, want whole units of %v within %v..%v", from, to, p.Precision, p.Min, p.Max)
+		least, most := time.Duration(p.Min), time.Duration(p.Max)
+		if from < least || to > most || from > to || from%unit(p) != 0 || to%unit(p) != 0 {
+			t.Fatalf("%v..%v, want whole units of %v within %v..%v", from, to, unit(p), p.Min, p.Max)
 		}
 		nextFrom, nextTo, _ := p.Band(n + 1)
 		if nextFrom < from || nextTo < to {
 			t.Fatalf("retry %d: %v..%v, the next one %v..%v", n, from, to, nextFrom, nextTo)
 		}
-		if d := p.Delay(n); d > p.Max || d%time.Millisecond != 0 || d > p.Delay(n+1) {
+		if d := p.Delay(n); d > most || d%time.Millisecond != 0 || d > p.Delay(n+1) {
 			t.Fatalf("%v before jitter, then %v, want whole milliseconds up to %v, never fewer", d, p.Delay(n+1), p.Max)
 		}
 	})

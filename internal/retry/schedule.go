@@ -60,10 +60,10 @@ func Schedule(p *Policy, r Request, now time.Time) []Scheduled {
 		// wider at its lower end.
 		most := p.left(deadline, start.Add(total.Shortest))
 		least := p.left(deadline, start.Add(total.Longest))
-		if most < p.Min {
+		if most < time.Duration(p.Min) {
 			break
 		}
-		shortest = min(shortest, max(least, p.Min))
+		shortest = min(shortest, max(least, time.Duration(p.Min)))
 		longest = min(longest, most)
 		total.Shortest = min(total.Shortest+shortest, all)
 		total.Longest = min(total.Longest+longest, all)

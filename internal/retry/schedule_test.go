@@ -24,7 +24,7 @@ func scheduled(p *retry.Policy, r retry.Request) string {
 }
 
 func TestScheduleListsTheWaitsThatLieAhead(t *testing.T) {
-	jitter := []func(*retry.Settings){func(s *retry.Settings) { s.Base, s.Jitter = minutes(10), 0.2 }}
+	jitter := []func(*retry.Settings){func(s *retry.Settings) { s.Base, s.Jitter = retry.Duration(minutes(10)), 0.2 }}
 	for _, tt := range []struct {
 		name    string
 		changes []func(*retry.Settings)
@@ -36,7 +36,7 @@ func TestScheduleListsTheWaitsThatLieAhead(t *testing.T) {
 		{"a hint, once", nil, request("BUSY, Retry-After: 600", 3), "4: 10-10 (10-10); 5: 80-80 (90-90)"},
 		{
 			"the deadline cuts the longest waits first",
-			append(jitter, func(s *retry.Settings) { s.Deadline = minutes(31) }),
+			append(jitter, func(s *retry.Settings) { s.Deadline = retry.Duration(minutes(31)) }),
 			request("BUSY", 0), "1: 8-12 (8-12); 2: 16-23 (24-31); 3: 5-7 (29-31)",
 		},
 	} {
@@ -50,10 +50,10 @@ func TestScheduleListsTheWaitsThatLieAhead(t *testing.T) {
 // within its band.
 func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		unit := rapid.SampledFrom([]func(*retry.Settings){func(*retry.Settings) {}, bySecond, byMillisecond}).Draw(t, "unit")
-		p := plain(t, unit, func(s *retry.Settings) {
+		precision := rapid.SampledFrom([]func(*retry.Settings){func(*retry.Settings) {}, bySecond, byMillisecond}).Draw(t, "unit")
+		p := plain(t, precision, func(s *retry.Settings) {
 			s.Jitter = rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "jitter")
-			s.Deadline = time.Duration(rapid.IntRange(0, 4*3600).Draw(t, "deadline")) * time.Second
+			s.Deadline = retry.Duration(rapid.Int64Range(0, 4*3600).Draw(t, "deadline") * int64(time.Second))
 		})
 		r := request(rapid.SampledFrom([]string{"BUSY", "BUSY, Retry-After: 900"}).Draw(t, "error"), rapid.IntRange(0, 5).Draw(t, "count"))
 		at := now.Add(time.Duration(rapid.IntRange(0, 1999).Draw(t, "ms")) * time.Millisecond)
@@ -74,7 +74,7 @@ func TestScheduleAgreesWithTheDecisionsToCome(t *testing.T) {
 					t.Fatalf("wait %d, %v, lies outside of %v", i, own, band)
 				}
 			}
-			if p.Precision == time.Minute {
+			if unit(p) == time.Minute {
 				at = at.Truncate(time.Second) // from where whole minutes are counted
 			}
 			r.RetryCount, r.SubmissionError, at = d.RetryCount, "BUSY", at.Add(d.Backoff)

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -14,13 +13,17 @@ import (
 // Target is the value that a KPI of the policy's claims is to reach. Package kpi measures the KPIs. A target
 // changes no decision.
 type Target struct {
-	// KPI is one of [KPIs]. Bound is the side of Value on which it has to be: ">=" for the share of what went
-	// well, else "<=" or "<".
-	KPI, Bound string
-	// Value is a share from 0 to 1, a time in seconds, or a number.
-	Value float64
+	// KPI is one of [KPIs].
+	KPI string `yaml:"kpi" json:"kpi"`
+	// Target is a bound and a value: a share as 80%, a time as 2h or a number as 1.2.
+	Target string `yaml:"target" json:"target"`
 	// Source is the document that sets the target. Two documents may set one each for the same KPI.
-	Source string
+	Source string `yaml:"source" json:"source,omitempty"`
+	// Bound and Value are what Target of a policy says. Bound is the side of Value on which the KPI has to
+	// be: ">=" for the share of what went well, else "<=" or "<". Value is a share from 0 to 1, a time in
+	// seconds, or a number.
+	Bound string  `yaml:"-" json:"-"`
+	Value float64 `yaml:"-" json:"-"`
 }
 
 // Measure is what a KPI counts in.
@@ -48,20 +51,21 @@ func KPIs() map[string]Measure {
 	}
 }
 
-// ParseTarget reads a target as a policies file has it: a bound and a value, which is a share as 80%, a time
-// as 2h or a number as 1.2.
-func ParseTarget(kpi, target, source string) (Target, error) {
-	measure, known := KPIs()[kpi]
+// target reads one of the targets.
+func (f *faults) target(targets []Target, i int) {
+	t := &targets[i]
+	measure, known := KPIs()[t.KPI]
 	if !known {
-		names := strings.Join(slices.Sorted(maps.Keys(KPIs())), ", ")
-		return Target{}, fmt.Errorf("has the KPI %q, which there is not: known are %s", kpi, names)
+		f.add(true, "", "targets", text.Messagef("has the KPI %q, which there is not: known are %s",
+			t.KPI, strings.Join(slices.Sorted(maps.Keys(KPIs())), ", ")))
+		return
 	}
 	bounds := []string{"<=", "<"}
-	if kpi == "successAfterRetry" || strings.HasPrefix(kpi, "endedWithin") {
+	if t.KPI == "successAfterRetry" || strings.HasPrefix(t.KPI, "endedWithin") {
 		bounds = []string{">="}
 	}
-	value := strings.TrimLeft(target, "<>= ")
-	t := Target{KPI: kpi, Bound: strings.TrimSpace(strings.TrimSuffix(target, value)), Source: source}
+	value := strings.TrimLeft(t.Target, "<>= ")
+	t.Bound = strings.TrimSpace(strings.TrimSuffix(t.Target, value))
 	number, isShare := strings.CutSuffix(value, "%")
 	var err error
 	if t.Value, err = strconv.ParseFloat(number, 64); isShare {
@@ -72,10 +76,11 @@ func ParseTarget(kpi, target, source string) (Target, error) {
 		t.Value, err = span.Seconds(), wrong
 	}
 	inRange := t.Value >= 0 && t.Value <= math.MaxFloat64 && (measure != Share || t.Value <= 1)
-	if err != nil || isShare != (measure == Share) || !inRange || !slices.Contains(bounds, t.Bound) {
-		example := map[Measure]string{Share: "80%", Seconds: "2h", Number: "1.2"}[measure]
-		return Target{}, fmt.Errorf(`has %q for %s but must be such as "%s %s"`,
-			text.Shorten(target, 60), kpi, bounds[0], example)
-	}
-	return t, nil
+	example := map[Measure]string{Share: "80%", Seconds: "2h", Number: "1.2"}[measure]
+	f.add(err != nil || isShare != (measure == Share) || !inRange || !slices.Contains(bounds, t.Bound),
+		"", "targets", text.Messagef(`has %q for %s but must be such as "%s %s"`,
+			text.Shorten(t.Target, 60), t.KPI, bounds[0], example))
+	again := func(o Target) bool { return o.KPI == t.KPI && o.Source == t.Source }
+	f.add(slices.ContainsFunc(targets[:i], again), "", "targets",
+		text.Messagef("has %s twice from one source", t.KPI))
 }

@@ -56,8 +56,8 @@ func (c *Case) Of(p *retry.Policy, now time.Time) Answer {
 	request := retry.Request{SubmissionError: c.Text, RetryCount: c.RetryCount}
 	if ahead := retry.Schedule(p, request, now); len(ahead) > 0 {
 		next := ahead[0].Wait()
-		if a.Wait = retry.FormatDuration(next.Shortest); next.Shortest != next.Longest {
-			a.Wait += "-" + retry.FormatDuration(next.Longest)
+		if a.Wait = retry.Duration(next.Shortest).String(); next.Shortest != next.Longest {
+			a.Wait += "-" + retry.Duration(next.Longest).String()
 		}
 	}
 	return a

@@ -63,7 +63,7 @@ func TestExamplePoliciesByInsurerHaveNoFinding(t *testing.T) {
 func TestDocsExplainEveryField(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/policies.md")
 	check.Must(t, err)
-	for _, v := range []any{policy.Entry{}, policy.Target{}, retry.Rule{}, errtext.GlosaCondition{}} {
+	for _, v := range []any{retry.Settings{}, retry.Target{}, retry.Rule{}, errtext.GlosaCondition{}} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(v)) {
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" && name != "in" { // which is shown with its value
 				check.Contains(t, string(page), "`"+name+"`")

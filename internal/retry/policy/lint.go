@@ -16,7 +16,7 @@ import (
 // does for one.
 func (s *Set) LintAll(outage time.Duration) (findings text.Findings) {
 	for _, name := range s.Names() {
-		if s.entries[name].Origin != builtInOrigin {
+		if s.entries[name].origin != builtInOrigin {
 			findings = append(findings, s.Lint(name, outage)...)
 		}
 	}
@@ -54,7 +54,7 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 
 type linter struct {
 	p        *retry.Policy
-	e        *Entry
+	e        *entry
 	compiled []*errtext.Matcher // the rules up to the one that is looked at
 	// rule is the id of the rule that is looked at, empty for the policy itself.
 	rule     string
@@ -75,7 +75,7 @@ func (l *linter) find(so bool, name string, advice, what text.Message) bool {
 		l.findings = append(l.findings, text.Finding{
 			Severity: severity,
 			Check:    name,
-			File:     l.e.Origin,
+			File:     l.e.origin,
 			Line:     line,
 			Subject:  subject(l.e.Name, l.rule),
 			What:     what,
@@ -89,14 +89,15 @@ func (l *linter) find(so bool, name string, advice, what text.Message) bool {
 func (l *linter) never() bool {
 	p := l.p
 	passes := func(r retry.Rule) bool { return r.Class == retry.Transient }
-	stops := p.Unknown == retry.Permanent && !p.AcceptEmptyError && !slices.ContainsFunc(p.Rules, passes)
+	stops := p.Unknown == retry.Permanent && p.OnEmptyError == retry.RejectEmptyError &&
+		!slices.ContainsFunc(p.Rules, passes)
 	return l.find(p.MaxRetries == 0 && !p.JobOverrides, never,
 		text.Messagef("raise maxRetries: it is how often a claim is tried again"),
 		text.Messagef("nothing is ever tried again: maxRetries is 0")) ||
 		l.find(p.Deadline > 0 && p.Deadline < p.Min, never,
 			text.Messagef("lengthen the deadline, or shorten min"),
 			text.Messagef("nothing is ever tried again: the deadline, %s, is shorter than "+
-				"min, %s", p.Deadline, p.Min)) ||
+				"min, %s", time.Duration(p.Deadline), time.Duration(p.Min))) ||
 		l.find(stops, never,
 			text.Messagef("add TRANSIENT rules, or state unknown: UNKNOWN"),
 			text.Messagef("nothing is ever tried again: no rule is TRANSIENT, and a text that no rule "+

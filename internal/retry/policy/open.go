@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/config/readfile"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -61,9 +62,9 @@ func (s *Set) override(by Source) error {
 	e := tiss.heir(settingsOrigin, yaml.Node{})
 	e.Name, e.Description, e.Source, e.Extends = tiss.Name, tiss.Description, tiss.Source, tiss.Name
 	e.MaxRetries = cmp.Or(by.MaxRetries, e.MaxRetries)
-	e.Base = cmp.Or(Duration(by.Base), e.Base)
-	e.Min = cmp.Or(Duration(by.Base), e.Min)
-	e.Max = cmp.Or(Duration(by.Max), e.Max)
+	e.Base = cmp.Or(retry.Duration(by.Base), e.Base)
+	e.Min = cmp.Or(retry.Duration(by.Base), e.Min)
+	e.Max = cmp.Or(retry.Duration(by.Max), e.Max)
 	r := &reader{form: form{file: settingsOrigin}}
 	r.make(e)
 	s.entries[e.Name] = e

@@ -24,12 +24,11 @@ func TestNumbersOfSettingsStandBeforeTheFile(t *testing.T) {
 		set, err := policy.Open(source)
 		check.Must(t, err)
 		tiss, _ := set.Get("tiss")
-		check.Same(t, []any{3, source.Base, source.Base, source.Max}, []any{tiss.MaxRetries, tiss.Base, tiss.Min, tiss.Max}, "numbers of tiss")
+		check.Same(t, []any{3, source.Base, source.Base, source.Max}, []any{tiss.MaxRetries, time.Duration(tiss.Base), time.Duration(tiss.Min), time.Duration(tiss.Max)}, "numbers of tiss")
 		check.Same(t, len(policy.BuiltIn("tiss").Rules), len(tiss.Rules), "rules of tiss")
-		entry, _ := set.Entry("tiss")
-		check.Same(t, settings, entry.Origin, "origin of tiss")
+		check.Same(t, settings, set.Origin("tiss"), "origin of tiss")
 		ours, _ := set.Get("ours")
-		check.Same(t, []any{3, source.Base, 30 * time.Minute}, []any{ours.MaxRetries, ours.Base, ours.Max}, "numbers of what extends it")
+		check.Same(t, []any{3, source.Base, 30 * time.Minute}, []any{ours.MaxRetries, time.Duration(ours.Base), time.Duration(ours.Max)}, "numbers of what extends it")
 	}
 	check.Same(t, 5, policy.BuiltIn("tiss").MaxRetries, "retries of the built-in one")
 }

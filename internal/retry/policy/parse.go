@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -15,14 +16,14 @@ import (
 
 // document is the form of a file.
 type document struct {
-	Policies []Entry `yaml:"policies" json:"policies"`
+	Policies []retry.Settings `yaml:"policies" json:"policies"`
 }
 
 // reader reads the policies of one file.
 type reader struct {
 	form
 	// all are the policies before the file's, and those of the file, by name.
-	all map[string]*Entry
+	all map[string]*entry
 }
 
 // add reads a file. If it has a fault, nothing is added. A fault in the form of one policy hides no fault of
@@ -48,23 +49,23 @@ func (r *reader) read(node yaml.Node) {
 		return
 	}
 	for _, e := range r.all {
-		if e.Origin == r.file && e.Name == head.Name {
+		if e.origin == r.file && e.Name == head.Name {
 			r.add(node.Line,
 				text.Messagef("the name %s is taken by the policy in "+
 					"line %s", e.Name, strconv.Itoa(e.node.Line)))
 			return
 		}
-		if e.Origin == r.file && e.Extends == head.Name {
+		if e.origin == r.file && e.Extends == head.Name {
 			r.add(node.Line, text.Messagef("%s extends this policy, but stands above it, in line %s",
 				e.Name, strconv.Itoa(e.node.Line)))
 		}
 	}
 	parent := r.all[head.Extends]
 	e := cmp.Or(parent, &defaults).heir(r.file, node)
-	_ = node.Decode(e) // the strict decoder has said what is wrong
+	_ = node.Decode(&e.Settings) // the strict decoder has said what is wrong
 	if parent == nil && head.Extends != "" {
-		e.parent = &Entry{}
-		r.fault(e, "", "extends", text.Messagef("%s, which is no policy above it: %s",
+		e.parent = &entry{}
+		r.fault(e, "", "extends", text.Messagef("extends %s, which is no policy above it: %s",
 			quoted(head.Extends), meant(head.Extends, slices.Sorted(maps.Keys(r.all)))))
 	}
 	r.make(e)
@@ -72,25 +73,28 @@ func (r *reader) read(node yaml.Node) {
 }
 
 // make makes the policy of an entry. Its rules come before the parent's.
-func (r *reader) make(e *Entry) {
-	settings := e.settings(func(setting string, problem text.Message) { r.fault(e, "", setting, problem) })
-	p, err := cmp.Or(e.parent.policy, defaults.policy).Extend(settings)
-	faults, _ := errors.AsType[retry.Faults](err)
-	for _, f := range faults {
-		r.fault(e, f.Rule, f.Setting, f.Problem)
+func (r *reader) make(e *entry) {
+	var err error
+	if e.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
+		r.fault(e, "", "timeZone", text.Messagef("timeZone is %s, which is no zone such as %s",
+			quoted(e.TimeZone), defaults.TimeZone))
+		e.Zone = time.UTC // so that the rest is checked
 	}
-	e.policy = p
+	e.policy, err = cmp.Or(e.parent.policy, defaults.policy).Extend(e.Settings)
+	faults, _ := errors.AsType[text.Faults](err)
+	for _, f := range faults {
+		r.fault(e, f.Name, f.Check, f.What)
+	}
 }
 
 // fault notes a fault of a setting of a policy, or of a rule of it. It leaves out what the form of the line
 // explains, what may be missing because the form of something in the policy is wrong, and what is a fault of
 // the parent.
-func (r *reader) fault(e *Entry, rule, setting string, problem text.Message) {
+func (r *reader) fault(e *entry, rule, setting string, what text.Message) {
 	line, stated := e.line(rule, setting)
-	what := text.Messagef("%s %s", setting, problem)
 	if !stated && rule == "" && setting != "id" {
 		switch {
-		case e.Origin == settingsOrigin:
+		case e.origin == settingsOrigin:
 		case e.Extends == "":
 			what = text.Messagef("%s is missing: state it, or extend a policy that has it", setting)
 		case e.parent.policy == nil:

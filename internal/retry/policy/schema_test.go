@@ -13,7 +13,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/errtext"
-	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -21,7 +20,7 @@ import (
 // of the Go types that a file is read into; the worker does not use it.
 func TestTheSchemaIsOfTheTypesThatAFileIsReadInto(t *testing.T) {
 	types := map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[policy.Duration](): {
+		reflect.TypeFor[retry.Duration](): {
 			Type:    "string",
 			Pattern: `^([0-9.]+(ms|s|m|h))+$|^P[0-9.WDTHMS]+$`,
 		},
@@ -40,7 +39,7 @@ func TestTheSchemaIsOfTheTypesThatAFileIsReadInto(t *testing.T) {
 	unless, err := jsonschema.ForType(reflect.StructOf(fields), &jsonschema.ForOptions{TypeSchemas: types})
 	check.Must(t, err)
 	types[reflect.TypeFor[errtext.Condition]()] = &jsonschema.Schema{Type: "object", Properties: unless.Properties}
-	entry, err := jsonschema.For[policy.Entry](&jsonschema.ForOptions{TypeSchemas: types})
+	entry, err := jsonschema.For[retry.Settings](&jsonschema.ForOptions{TypeSchemas: types})
 	check.Must(t, err)
 	for _, rules := range []string{"rules", "inDoubt"} {
 		entry.Properties[rules].Items.Properties["unless"] = unless.CloneSchemas()

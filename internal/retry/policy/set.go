@@ -15,7 +15,7 @@ import (
 )
 
 // Set holds policies by name. It is read-only.
-type Set struct{ entries map[string]*Entry }
+type Set struct{ entries map[string]*entry }
 
 // Get returns the policy of a name.
 func (s *Set) Get(name string) (p *retry.Policy, known bool) {
@@ -49,18 +49,8 @@ func (s *Set) Version() string {
 	return b.String()
 }
 
-// Entry returns a policy as a file would state it, with everything that it inherits and all defaults. A file
-// that has all of it leaves out Extends, which would add the inherited rules again.
-func (s *Set) Entry(name string) (written Entry, known bool) {
-	e, known := s.entries[name]
-	if !known {
-		return Entry{}, false
-	}
-	written = *e
-	written.Rules, written.InDoubt = e.policy.Rules, e.policy.InDoubt
-	written.Min, written.Jitter = Duration(e.policy.Min), e.policy.Jitter
-	return written, true
-}
+// Origin returns where a known policy is written: its file, or where it comes from without one.
+func (s *Set) Origin(name string) string { return s.entries[name].origin }
 
 // The origins of policies that no file states.
 const (
@@ -87,8 +77,8 @@ var builtinFiles embed.FS
 // rules out.
 func BuiltIns() *Set { return &Set{entries: maps.Clone(builtIn())} }
 
-var builtIn = sync.OnceValue(func() map[string]*Entry {
-	s := &Set{entries: map[string]*Entry{}}
+var builtIn = sync.OnceValue(func() map[string]*entry {
+	s := &Set{entries: map[string]*entry{}}
 	for _, name := range []string{"fast", "job-queue", "smtp", "tiss"} {
 		content, err := builtinFiles.ReadFile("builtin/" + name + ".yaml")
 		if err == nil {

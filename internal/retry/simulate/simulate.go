@@ -45,7 +45,7 @@ func (s *Scenario) Check() error {
 	}
 	fault(s.Outage <= 0 || s.Outage%time.Second != 0,
 		"the outage lasts %s but must last a second or more, in whole seconds",
-		retry.FormatDuration(s.Outage))
+		retry.Duration(s.Outage))
 	fault(s.Claims < 1 || s.Claims > maxClaims, "claims are %d but must be 1 to %d", s.Claims, maxClaims)
 	fault(strings.TrimSpace(s.Error) == "", "the error text is empty")
 	return errors.Join(faults...)

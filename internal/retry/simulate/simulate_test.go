@@ -35,7 +35,7 @@ func TestAnOutageIsPlayedAsByHand(t *testing.T) {
 
 func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
 	settings := policy.BuiltIn("tiss").Settings
-	settings.Deadline = time.Hour
+	settings.Deadline = retry.Duration(time.Hour)
 	short, err := new(retry.Policy).Extend(settings)
 	check.Must(t, err)
 	check.Same(t, 100, played(t, short, 100, 1000*time.Hour).GivenUp, "stopped by the deadline")

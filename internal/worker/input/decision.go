@@ -69,12 +69,12 @@ func (d *Decision) request(j *job.Job) {
 	}
 	q.ProcessInstanceKey = j.ProcessInstanceKey
 	q.ClaimID = required(r, contract.ClaimID, rule, isID(form))
-	if missing := r.absent(contract.SubmissionError); !missing || !p.AcceptEmptyError {
+	if missing := r.absent(contract.SubmissionError); !missing || p.OnEmptyError == retry.RejectEmptyError {
 		rule := ruleSubmissionError
 		if missing {
 			rule = ruleMissingError
 		}
-		seen := func(s string) bool { return p.AcceptEmptyError || !blank(s) }
+		seen := func(s string) bool { return p.OnEmptyError == retry.UnknownEmptyError || !blank(s) }
 		q.SubmissionError = required(r, contract.SubmissionError, rule, sound(seen))
 	}
 	count, _ := r.whole(contract.RetryCount, ruleRetryCount, 0, math.MaxInt32)

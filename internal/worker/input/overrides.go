@@ -69,13 +69,13 @@ func chosen(headers, variables *reader, known *policy.Set, fallback string) *ret
 	if err == nil {
 		return overridden
 	}
-	faults, _ := errors.AsType[retry.Faults](err)
+	faults, _ := errors.AsType[text.Faults](err)
 	for _, wrong := range faults {
-		rule := text.Messagef("one that policy %s can have: %s %s", p.Name, wrong.Setting, wrong.Problem)
-		if variable, is := from[wrong.Setting]; is {
+		rule := text.Messagef("one that policy %s can have: %s", p.Name, wrong.What)
+		if variable, is := from[wrong.Check]; is {
 			variables.fault(variable, rule)
 		} else {
-			headers.fault(wrong.Setting, rule)
+			headers.fault(wrong.Check, rule)
 		}
 	}
 	return p
