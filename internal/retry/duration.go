@@ -2,15 +2,11 @@ package retry
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sosodev/duration"
-	"go.yaml.in/yaml/v3"
-
-	"hospital.example/analyze-retry/internal/text"
 )
 
 // Duration is a duration of a policies file, as [ParseDuration] reads it; 0 where none is stated.
@@ -24,30 +20,24 @@ func (d Duration) String() string {
 // MarshalText writes what String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalYAML reads a duration of a file. Its error is a [yaml.TypeError], which the decoder collects, so
-// that all faults of a file are reported at once.
-func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
-	read, err := ParseDuration(node.Value)
-	if err != nil || read < 0 {
-		const form = "line %d: %s must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"
-		value := strconv.Quote(text.Shorten(node.Value, 60))
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf(form, node.Line, value)}}
-	}
+// UnmarshalText reads what [ParseDuration] does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	read, err := ParseDuration(string(text))
 	*d = Duration(read)
-	return nil
+	return err
 }
 
 // maxDays bounds an ISO 8601 duration. A [time.Duration] holds nearly three times as much.
 const maxDays = 100 * 365
 
 // ParseDuration parses a duration of a policies file or a task header: 500ms, 90s, 5m, 24h, or in ISO 8601
-// PT5M or P1D. It refuses years and months, which have no fixed length.
-func ParseDuration(written string) (time.Duration, error) {
-	if d, err := time.ParseDuration(written); err == nil {
+// PT5M or P1D. It refuses what is negative, and years and months, which have no fixed length.
+func ParseDuration(text string) (time.Duration, error) {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return d, nil
 	}
-	iso, err := duration.Parse(written)
-	if err != nil || iso.Years != 0 || iso.Months != 0 || strings.Trim(written, "PT") == "" {
+	iso, err := duration.Parse(text)
+	if err != nil || iso.Years != 0 || iso.Months != 0 || strings.Trim(text, "PT") == "" {
 		return 0, errors.New("is no duration such as 500ms, 90s, 5m or 24h, or in ISO 8601 PT5M or P1D")
 	}
 	d := iso.ToTimeDuration().Round(time.Microsecond) // its seconds are a float, which is not exact
@@ -74,8 +64,8 @@ func (d ISODuration) String() string {
 func (d ISODuration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads what [ParseDuration] does.
-func (d *ISODuration) UnmarshalText(written []byte) error {
-	read, err := ParseDuration(string(written))
+func (d *ISODuration) UnmarshalText(text []byte) error {
+	read, err := ParseDuration(string(text))
 	*d = ISODuration(read)
 	return err
 }

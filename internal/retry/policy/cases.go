@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"reflect"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
@@ -28,23 +31,19 @@ type Answer struct {
 }
 
 type caseFile struct {
-	Cases []Case `yaml:"cases" json:"cases"`
+	Cases []yaml.Node `yaml:"cases"`
 }
 
 // ParseCases reads a file of cases. The error is [text.Faults].
 func ParseCases(file string, content []byte) ([]Case, error) {
 	f := form{file: file}
-	list := f.decode(content, &caseFile{}, "cases")
-	if f.faults != nil {
-		return nil, f.err()
-	}
-	cases := make([]Case, len(list))
-	for i, node := range list {
-		cases[i].Line = node.Line
-		_ = node.Decode(&cases[i]) // the strict decoder has found no fault
-		if cases[i].Answer == (Answer{}) {
+	var cases []Case
+	for _, node := range f.decode(content, reflect.TypeFor[caseFile](), "cases") {
+		one := Case{Line: node.Line}
+		if right := f.fill(&one, &node); right && one.Answer == (Answer{}) {
 			f.add(node.Line, text.Messagef("the case states none of class, rule and wait"))
 		}
+		cases = append(cases, one)
 	}
 	return cases, f.err()
 }

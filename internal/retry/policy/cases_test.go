@@ -12,7 +12,7 @@ func TestAFileOfCasesNamesItsFaults(t *testing.T) {
 		"":                         "the file holds no cases",
 		"cases: []":                "the file holds no cases",
 		"cases: [{text: TIMEOUT}]": "states none of class, rule and wait",
-		"cases: [~]":               "states none of class, rule and wait",
+		"cases: [~]":               "a value is missing here",
 		"cases: [{txt: TIMEOUT, class: UNKNOWN}]": "txt",
 	} {
 		_, err := policy.ParseCases("cases.yaml", []byte(text))

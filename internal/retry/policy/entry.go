@@ -19,6 +19,8 @@ type entry struct {
 	// settings. node is its YAML there.
 	origin string
 	node   yaml.Node
+	// misread: something in the YAML has not the form that it must have.
+	misread bool
 	// parent is the policy that this one extends, or the defaults.
 	parent *entry
 	// policy is nil if the entry has a fault; its file is refused then.

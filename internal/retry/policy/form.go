@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -41,122 +42,122 @@ func (f *form) err() error {
 	return slices.CompactFunc(f.faults, func(a, b text.Finding) bool { return a.OneLine() == b.OneLine() })
 }
 
-// decode reads YAML into a value and notes the faults of its form. It returns the items of its only field, a
-// list.
-func (f *form) decode(content []byte, into any, field string) []yaml.Node {
+// decode reads YAML that has one field, a list, and returns its items, which are yet to be read by
+// [form.fill]. t is the type of such a file.
+func (f *form) decode(content []byte, t reflect.Type, field string) []yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	decoder.KnownFields(true)
-	err := decoder.Decode(into)
-	if all, read := errors.AsType[*yaml.TypeError](err); read {
-		for _, problem := range all.Errors {
-			f.refused(problem)
-		}
-	} else if err != nil && !errors.Is(err, io.EOF) {
-		line, problem := placed(err.Error())
-		f.add(line, text.Messagef("is not YAML: %s", problem))
+	var file, second yaml.Node
+	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		at := yamlLine.FindStringSubmatch(err.Error())
+		line, _ := strconv.Atoi(at[1])
+		f.add(line, text.Messagef("is not YAML: %s", strings.TrimPrefix(err.Error(), at[0])))
 		return nil
 	}
-	var second yaml.Node
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		f.add(second.Line, text.Messagef("a second YAML document begins here (---), but only one is read"))
 	}
-	var lists map[string][]yaml.Node
-	_ = yaml.Unmarshal(content, &lists) // the decoder has said what is wrong
-	for i := range lists[field] {
-		f.overlooked(&lists[field][i])
+	for _, node := range file.Content {
+		f.check(node, t)
 	}
+	var lists map[string][]yaml.Node
+	_ = file.Decode(&lists) // check has said what is wrong
 	if len(lists[field]) == 0 && f.faults == nil {
 		f.add(0, text.Messagef("the file holds no %[1]s: it begins with %[1]s: and a list of them", field))
 	}
 	return lists[field]
 }
 
-// overlooked reports mistakes that the decoder accepts: a missing value, which it treats as an absent field,
-// 010, which it reads as 8, and 2.5, which it cuts to 2.
-func (f *form) overlooked(node *yaml.Node) {
-	for i, n := range node.Content {
-		f.overlooked(n)
-		mapping := node.Kind == yaml.MappingNode
-		switch tag := n.ShortTag(); {
-		case mapping && i%2 == 0: // the name of a field
-		case tag == "!!null":
-			f.add(n.Line, text.Messagef("a value is missing here: state one, or leave the field out"))
-		case !mapping: // an item of a list is a text
-		case (tag == "!!int" || tag == "!!float") && !plainNumber.MatchString(n.Value):
-			f.add(n.Line, text.Messagef(
-				"%s must be a number of 0 or more in plain decimal digits, or quoted if it is a text",
-				quoted(n.Value)))
-		case tag == "!!float" && slices.Contains(counts, node.Content[i-1].Value):
-			f.add(n.Line, text.Messagef("%s must be a whole number", quoted(n.Value)))
-		}
+// yamlLine is the line that the decoder names.
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+
+// fill reads YAML into a value, over what that holds, and reports whether all of it has the form of its type.
+func (f *form) fill(value any, node *yaml.Node) (right bool) {
+	before := len(f.faults)
+	f.check(node, reflect.TypeOf(value).Elem())
+	if err := node.Decode(value); err != nil && len(f.faults) == before { // such as an anchor within itself
+		f.add(node.Line, text.Messagef("%s", err.Error()))
 	}
+	return len(f.faults) == before
 }
 
-// counts are the fields that hold whole numbers.
-var counts = []string{"maxRetries", "retryCount"}
-
-var (
-	plainNumber  = regexp.MustCompile(`^(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?$`)
-	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-	unknownField = regexp.MustCompile(`^field (.+) not found in type .+$`)
-	wrongType    = regexp.MustCompile("^cannot unmarshal !!\\w+(?: `(.*)`)? into (\\S+)$")
-	listType     = regexp.MustCompile(`^errtext\.[a-z]\w*$`) // of a condition, each of which has its own
-)
-
-// values describes, for each Go type that the decoder names, what a person has to write.
-var values = map[string]text.Message{
-	"string":   text.Messagef("one text"),
-	"bool":     text.Messagef("true or false"),
-	"int":      text.Messagef("a whole number"),
-	"float64":  text.Messagef("a number, such as 2 or 0.2 (a fifth, 20 %%)"),
-	"[]string": text.Messagef("a list in brackets, such as [PORTAL CLOSED, PORTAL FECHADO]"),
-}
-
-// placed returns the line that the decoder names, and the problem there.
-func placed(problem string) (line int, rest string) {
-	at := yamlLine.FindStringSubmatch(problem)
-	line, _ = strconv.Atoi(at[1])
-	return line, strings.TrimPrefix(problem, at[0])
-}
-
-// refused notes a fault that the decoder has found.
-func (f *form) refused(problem string) {
-	line, problem := placed(problem)
-	what := text.Messagef("%s", problem)
-	if found := unknownField.FindStringSubmatch(problem); found != nil {
-		what = text.Messagef("there is no field %s here", text.Shorten(found[1], 60))
-		if near := text.Nearest(found[1], fields); near != "" && near != found[1] {
-			what = text.Messagef("%s: did you mean %s?", what, near)
-		}
-	} else if found := wrongType.FindStringSubmatch(problem); found != nil {
-		wanted, known := values[listType.ReplaceAllString(found[2], "[]string")]
-		if !known {
-			wanted = text.Messagef(
-				"fields with values, each after its name, or a list of such with a - before each")
-		}
-		what = text.Messagef("%s must be %s", cmp.Or(found[1], "the value"), wanted)
-	}
-	f.add(line, what)
-}
-
-// fields are the names of all fields of the files.
-var fields = fieldsOf(fieldsOf(nil, reflect.TypeFor[document]()), reflect.TypeFor[caseFile]())
-
-// fieldsOf adds the names of a type's fields, and of their fields.
-func fieldsOf(names []string, t reflect.Type) []string {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+// check notes where YAML has another form than its type, also what the decoder would take for something else:
+// a missing value for an absent field, 010 for 8, and 2.5 for 2. It takes such values out, so that the
+// decoder reads the rest.
+func (f *form) check(node *yaml.Node, t reflect.Type) {
+	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct {
-		return names
+	number, isNumber := numbers[t.Kind()]
+	switch {
+	case node.Kind == yaml.AliasNode || t == reflect.TypeFor[yaml.Node]():
+		// It is checked where it stands, and by itself.
+	case node.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
+		f.fields(node, t)
+	case node.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for _, item := range node.Content {
+			f.check(item, t.Elem())
+		}
+	case node.ShortTag() == "!!null":
+		f.add(node.Line, text.Messagef("a value is missing here: state one, or leave the field out"))
+	case isNumber && !number.MatchString(node.Value) || node.Decode(reflect.New(t).Interface()) != nil:
+		what := text.Messagef("the value must be %s", values[t.Kind()])
+		if node.Kind == yaml.ScalarNode {
+			what = text.Messagef("%s must be %s", quoted(node.Value), values[t.Kind()])
+		}
+		f.add(node.Line, what)
+		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: node.Line}
 	}
+}
+
+// numbers are what numbers look like.
+var numbers = map[reflect.Kind]*regexp.Regexp{
+	reflect.Int:     regexp.MustCompile(`^(0|[1-9][0-9]*)$`),
+	reflect.Float64: regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]+)?$`),
+}
+
+// values are what values are called. Those of the kind Int64 are durations.
+var values = map[reflect.Kind]text.Message{
+	reflect.String: text.Messagef("one text"),
+	reflect.Bool:   text.Messagef("true or false"),
+	reflect.Int:    text.Messagef("a whole number of 0 or more in plain decimal digits"),
+	reflect.Float64: text.Messagef("a number of 0 or more in plain decimal digits, such as 2 or 0.2 " +
+		"(a fifth, 20 %%)"),
+	reflect.Int64:  text.Messagef("a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"),
+	reflect.Slice:  text.Messagef("a list, such as [PORTAL CLOSED, PORTAL FECHADO] or one item a line after a -"),
+	reflect.Struct: text.Messagef("fields with values, each after its name"),
+}
+
+// fields checks the fields of a mapping that is read into a struct.
+func (f *form) fields(node *yaml.Node, t reflect.Type) {
+	types := map[string]reflect.Type{}
 	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
-		if name != "" && name != "-" && !slices.Contains(names, name) {
-			names = fieldsOf(append(names, name), field.Type)
+		if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); name != "" && name != "-" {
+			types[name] = field.Type
 		}
 	}
-	return names
+	lines := map[string]int{}
+	for i := 0; i < len(node.Content); i += 2 {
+		name, value := node.Content[i], node.Content[i+1]
+		of, known := types[name.Value]
+		switch first, again := lines[name.Value]; {
+		case name.ShortTag() == "!!merge":
+			if value.Kind == yaml.MappingNode { // else aliases, which are checked where they stand
+				f.fields(value, t)
+			}
+		case again:
+			f.add(name.Line, text.Messagef("the field %s is there twice, first in line %s", name.Value,
+				strconv.Itoa(first)))
+		case known:
+			f.check(value, of)
+		default:
+			what := text.Messagef("there is no field %s here", text.Shorten(name.Value, 60))
+			if near := text.Nearest(name.Value, slices.Sorted(maps.Keys(types))); near != "" {
+				what = text.Messagef("%s: did you mean %s?", what, near)
+			}
+			f.add(name.Line, what)
+		}
+		lines[name.Value] = name.Line
+	}
 }
 
 // meant guesses which of the known names a name stands for.

@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
 // document is the form of a file.
 type document struct {
-	Policies []retry.Settings `yaml:"policies" json:"policies"`
+	Policies []yaml.Node `yaml:"policies"`
 }
 
 // reader reads the policies of one file.
@@ -30,7 +30,7 @@ type reader struct {
 // the others.
 func (s *Set) add(file string, content []byte) error {
 	r := &reader{form: form{file: file}, all: maps.Clone(s.entries)}
-	for _, node := range r.decode(content, &document{}, "policies") {
+	for _, node := range r.decode(content, reflect.TypeFor[document](), "policies") {
 		r.read(node)
 	}
 	if r.faults == nil {
@@ -41,35 +41,35 @@ func (s *Set) add(file string, content []byte) error {
 
 // read reads a policy, over what it inherits. It may extend one above it, and one that it replaces.
 func (r *reader) read(node yaml.Node) {
-	var head struct{ Name, Extends string }
-	if err := node.Decode(&head); head.Name == "" {
-		if err == nil { // else the strict decoder has said what is wrong
+	var head struct{ Extends string }
+	_ = node.Decode(&head) // fill says what is wrong
+	parent := r.all[head.Extends]
+	e := cmp.Or(parent, &defaults).heir(r.file, node)
+	if e.misread = !r.fill(&e.Settings, &e.node); e.Name == "" {
+		if !e.misread {
 			r.add(node.Line, text.Messagef("name is missing"))
 		}
 		return
 	}
-	for _, e := range r.all {
-		if e.origin == r.file && e.Name == head.Name {
+	for _, other := range r.all {
+		if other.origin == r.file && other.Name == e.Name {
 			r.add(node.Line,
 				text.Messagef("the name %s is taken by the policy in "+
-					"line %s", e.Name, strconv.Itoa(e.node.Line)))
+					"line %s", e.Name, strconv.Itoa(other.node.Line)))
 			return
 		}
-		if e.origin == r.file && e.Extends == head.Name {
+		if other.origin == r.file && other.Extends == e.Name {
 			r.add(node.Line, text.Messagef("%s extends this policy, but stands above it, in line %s",
-				e.Name, strconv.Itoa(e.node.Line)))
+				other.Name, strconv.Itoa(other.node.Line)))
 		}
 	}
-	parent := r.all[head.Extends]
-	e := cmp.Or(parent, &defaults).heir(r.file, node)
-	_ = node.Decode(&e.Settings) // the strict decoder has said what is wrong
-	if parent == nil && head.Extends != "" {
+	if parent == nil && e.Extends != "" {
 		e.parent = &entry{}
 		r.fault(e, "", "extends", text.Messagef("extends %s, which is no policy above it: %s",
-			quoted(head.Extends), meant(head.Extends, slices.Sorted(maps.Keys(r.all)))))
+			quoted(e.Extends), meant(e.Extends, slices.Sorted(maps.Keys(r.all)))))
 	}
 	r.make(e)
-	r.all[head.Name] = e
+	r.all[e.Name] = e
 }
 
 // make makes the policy of an entry. Its rules come before the parent's.
@@ -103,22 +103,12 @@ func (r *reader) fault(e *entry, rule, setting string, what text.Message) {
 			what = text.Messagef("%s (%s is inherited from %s)", what, setting, e.Extends)
 		}
 	}
-	misread := func(f text.Finding) bool {
-		within := f.Line >= e.node.Line && f.Line <= lastLine(&e.node)
-		return f.Subject.Format == "" && (f.Line == line || !stated && within)
+	misread := func(f text.Finding) bool { return f.Subject.Format == "" && f.Line == line }
+	if stated || !e.misread {
+		if !slices.ContainsFunc(r.faults, misread) {
+			r.add(line, what).Subject = subject(e.Name, rule)
+		}
 	}
-	if !slices.ContainsFunc(r.faults, misread) {
-		r.add(line, what).Subject = subject(e.Name, rule)
-	}
-}
-
-// lastLine returns the line in which the last value of a node begins.
-func lastLine(node *yaml.Node) int {
-	last := node.Line
-	for _, n := range node.Content {
-		last = max(last, lastLine(n))
-	}
-	return last
 }
 
 // subject is what a finding is about.

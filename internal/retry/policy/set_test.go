@@ -75,6 +75,14 @@ policies:
 	check.Same(t, spelled(t, parent.Settings), spelled(t, child), "what the child does not state")
 }
 
+func TestAnchorsAndMergesAreRead(t *testing.T) {
+	set := parse(t, "policies: [&a {name: a, extends: tiss, maxRetries: 2}, {<<: [*a], name: b}, {<<: {extends: a}, name: c}]")
+	for _, name := range []string{"b", "c"} {
+		p, _ := set.Get(name)
+		check.Same(t, 2, p.MaxRetries, "maxRetries of %s", name)
+	}
+}
+
 // The parent's default is not what the parent says: a child of another precision has its own.
 func TestDefaultIsNotInherited(t *testing.T) {
 	set := parse(t, "policies:\n  - {name: a, base: 1m, max: 1h, maxRetries: 1}\n  - {name: b, extends: a, precision: second}\n")

@@ -58,7 +58,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	})
 	wait := optional(r, contract.RedriveWait, ruleRedriveWait, func(s string) (retry.ISODuration, bool) {
 		d, err := retry.ParseDuration(s)
-		return retry.ISODuration(d), err == nil && d >= 0
+		return retry.ISODuration(d), err == nil
 	})
 	switch {
 	case o.Kind == audit.KindRedriven:
