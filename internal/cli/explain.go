@@ -110,7 +110,7 @@ func (e *explanation) Text(p *text.Printer, by *retry.Policy) string {
 		b.WriteString("\n" + text.Wrap(p.Sprintf(
 			"The waits ahead, if every submission fails and no permanent error comes:"), "") + "\n")
 		b.WriteString(scheduleTable(p, e.Schedule))
-		b.WriteString("  " + p.Sprintf("then   stop, BPMN error %s", retry.CodeMaxRetriesExceeded) + "\n")
+		b.WriteString("  " + p.Sprintf("then   stop, BPMN error %s", string(retry.OutcomeExhausted)) + "\n")
 	}
 	return b.String()
 }

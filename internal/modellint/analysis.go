@@ -14,7 +14,7 @@ import (
 )
 
 // codes are the error codes that the worker throws.
-var codes = []string{retry.CodeMaxRetriesExceeded, retry.CodePermanentError}
+var codes = []string{string(retry.OutcomeExhausted), string(retry.OutcomePermanent)}
 
 // analysis is a task that this worker decides.
 type analysis struct {

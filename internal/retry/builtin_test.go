@@ -46,7 +46,7 @@ func TestQueueWaitsByTheFormulaOfItsDocument(t *testing.T) {
 			o.MaxRetries = &retries
 		}
 		waits, end := life(t, overridden(t, policy.BuiltIn("job-queue"), o), "ECONNRESET")
-		if got := fmt.Sprint(waits); got != tt.want || end != retry.CodeMaxRetriesExceeded {
+		if got := fmt.Sprint(waits); got != tt.want || end != string(retry.OutcomeExhausted) {
 			t.Errorf("%s: %s, then %s; want %s", tt.name, got, end, tt.want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, bands, want)
 		}
 		waits, end := life(t, p, "421 4.3.2 Service shutting down")
-		if len(waits) != len(want) || end != retry.CodeMaxRetriesExceeded {
+		if len(waits) != len(want) || end != string(retry.OutcomeExhausted) {
 			t.Errorf("%s: %d retries, then %s", name, len(waits), end)
 		}
 		if _, longest, _ := p.Band(1 << 30); longest != time.Duration(p.Max) {
@@ -85,7 +85,7 @@ func TestMailWaitsWithinAQuarterOfItsFormula(t *testing.T) {
 // seconds, of any error.
 func TestFastJobIsRetriedAfter1And5And25Seconds(t *testing.T) {
 	waits, end := life(t, policy.BuiltIn("fast"), "Serviço externo indisponível")
-	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != retry.CodeMaxRetriesExceeded {
+	if got := fmt.Sprint(waits); got != "[1s 5s 25s]" || end != string(retry.OutcomeExhausted) {
 		t.Errorf("%s, then %s; want [1s 5s 25s], then no more", got, end)
 	}
 	if got := policy.BuiltIn("fast").Delay(3); got != 30*time.Second {

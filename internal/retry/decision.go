@@ -6,13 +6,8 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// The BPMN error codes that stop a claim. They are part of the contract with the process model.
-const (
-	CodeMaxRetriesExceeded = "MAX_RETRIES_EXCEEDED"
-	CodePermanentError     = "PERMANENT_ERROR"
-)
-
-// Outcome is what becomes of a claim: its BPMN error code where it stops.
+// Outcome is what becomes of a claim. Where it stops that is its BPMN error code, which is part of the
+// contract with the process model.
 type Outcome string
 
 // The outcomes of a decision. The zero value is none of them.
@@ -21,9 +16,9 @@ const (
 	OutcomeRetry Outcome = "RETRY"
 	// OutcomeExhausted: all retries are used up, or none fits before the deadline; the billing team looks at
 	// the claim (V1).
-	OutcomeExhausted Outcome = CodeMaxRetriesExceeded
+	OutcomeExhausted Outcome = "MAX_RETRIES_EXCEEDED"
 	// OutcomePermanent: a retry cannot help; somebody has to correct the data (V2).
-	OutcomePermanent Outcome = CodePermanentError
+	OutcomePermanent Outcome = "PERMANENT_ERROR"
 )
 
 // Step is the step of the rule that settled a decision.

@@ -31,7 +31,7 @@ func TestTheGreaterOfTheModelsAndTheTrailsCountCounts(t *testing.T) {
 			if tt.want.check(t, a); (a.Kind == job.KindThrowError) != stopped {
 				t.Errorf("answered by %s", a.Kind)
 			}
-			if stopped && a.Code != retry.CodeMaxRetriesExceeded {
+			if stopped && a.Code != string(retry.OutcomeExhausted) {
 				t.Errorf("BPMN error %s", a.Code)
 			}
 			check.Same(t, tt.want["retryCount"], any(float64(m.only(t).RetryCount)), "the count in the trail")
