@@ -102,7 +102,7 @@ func (a *App) reload() {
 // doubtPolicies says in one line of the log what is doubtful in the policies.
 func (a *App) doubtPolicies() {
 	var found []string
-	for _, f := range a.policies.Load().LintAll(0) {
+	for _, f := range a.policies.Load().Lint(0, false) {
 		found = append(found, f.OneLine())
 	}
 	if found != nil {

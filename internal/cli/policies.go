@@ -140,12 +140,9 @@ error or a warning, 2 if the file cannot be read.`,
 		broken, is := errors.AsType[text.Faults](err)
 		findings := append(text.Findings{}, broken...) // in JSON a list, even where it is empty
 		switch {
-		case err == nil && set.Version() == policy.BuiltIns().Version():
-			for _, name := range set.Names() {
-				findings = append(findings, set.Lint(name, *outage)...)
-			}
 		case err == nil:
-			findings = append(findings, set.LintAll(*outage)...)
+			noOther := set.Version() == policy.BuiltIns().Version()
+			findings = append(findings, set.Lint(*outage, noOther)...)
 		case !is:
 			return nil, "", usageError{err}
 		}

@@ -36,10 +36,15 @@ func (f *form) err() error {
 	if f.faults == nil {
 		return nil
 	}
-	slices.SortStableFunc(f.faults, func(a, b text.Finding) int {
+	return text.Faults(byLine(f.faults))
+}
+
+// byLine returns findings in the order of their lines, each once.
+func byLine(found []text.Finding) []text.Finding {
+	slices.SortStableFunc(found, func(a, b text.Finding) int {
 		return cmp.Or(a.Line-b.Line, strings.Compare(a.What.String(), b.What.String()))
 	})
-	return slices.CompactFunc(f.faults, func(a, b text.Finding) bool { return a.OneLine() == b.OneLine() })
+	return slices.CompactFunc(found, func(a, b text.Finding) bool { return a.OneLine() == b.OneLine() })
 }
 
 // decode reads YAML that has one field, a list, and returns its items, which are yet to be read by

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,22 +11,20 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// LintAll returns the findings about all policies that do not come with the worker, by name, as [Set.Lint]
-// does for one.
-func (s *Set) LintAll(outage time.Duration) (findings text.Findings) {
+// Lint returns the findings about the policies, by name and in the order of their lines; about those that
+// come with the worker only if that is asked. Inherited rules are checked in the policy that states them, and
+// against what others put before them. outage is how long the other side may be down; 0 leaves that check
+// out.
+func (s *Set) Lint(outage time.Duration, builtIns bool) (findings text.Findings) {
 	for _, name := range s.Names() {
-		if s.entries[name].origin != builtInOrigin {
-			findings = append(findings, s.Lint(name, outage)...)
+		if e := s.entries[name]; builtIns || e.origin != builtInOrigin {
+			findings = append(findings, e.lint(outage)...)
 		}
 	}
 	return findings
 }
 
-// Lint returns the findings about a known policy, in the order of their lines. Inherited rules are checked in
-// the policy that states them, and against what this one puts before them. outage is how long the other side
-// may be down; 0 leaves that check out.
-func (s *Set) Lint(name string, outage time.Duration) text.Findings {
-	e := s.entries[name]
+func (e *entry) lint(outage time.Duration) []text.Finding {
 	l := &linter{p: e.policy, e: e}
 	if !l.never() {
 		l.horizon(outage)
@@ -46,10 +43,7 @@ func (s *Set) Lint(name string, outage time.Duration) text.Findings {
 	if e.Extends != "" {
 		l.changes()
 	}
-	slices.SortFunc(l.findings, func(a, b text.Finding) int {
-		return cmp.Or(a.Line-b.Line, strings.Compare(a.What.String(), b.What.String()))
-	})
-	return l.findings
+	return byLine(l.findings)
 }
 
 type linter struct {
@@ -58,7 +52,7 @@ type linter struct {
 	compiled []*errtext.Matcher // the rules up to the one that is looked at
 	// rule is the id of the rule that is looked at, empty for the policy itself.
 	rule     string
-	findings text.Findings
+	findings []text.Finding
 }
 
 // never is the check of policies that harm every claim, and the only one whose findings are errors.

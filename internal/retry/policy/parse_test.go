@@ -85,8 +85,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
+		set.Lint(1, true)
 		for p := range set.All() {
-			set.Lint(p.Name, 1)
 			_, err := json.Marshal(p.Settings)
 			check.Must(t, err)
 		}

@@ -49,7 +49,7 @@ func TestExampleForLongOutagesLosesNoClaimInTwelveHours(t *testing.T) {
 	check.Must(t, err)
 	set, err := policy.Parse(file, text)
 	check.Must(t, err)
-	check.Same(t, 0, len(set.LintAll(12*time.Hour)), "findings of lint")
+	check.Same(t, 0, len(set.Lint(12*time.Hour, false)), "findings of lint")
 	patient, _ := set.Get("long-outage")
 	for p, lost := range map[*retry.Policy]bool{patient: false, policy.BuiltIn("tiss"): true} {
 		got := played(t, p, 2000, 12*time.Hour)
