@@ -56,14 +56,15 @@ func usedTexts(t *testing.T) map[string]string {
 		return nil
 	}
 	check.Must(t, filepath.WalkDir("..", source))
-	var mistakes map[string]Finding // which the lint of models has as data
-	const file = "../modellint/mistakes.yaml"
-	content, err := os.ReadFile(file)
-	check.Must(t, err)
-	check.Must(t, yaml.Unmarshal(content, &mistakes))
-	for name, f := range mistakes {
-		for _, m := range []Message{f.What, f.Effect, f.Advice} {
-			used[m.Format] = file + ": " + name
+	for _, file := range []string{"../modellint/mistakes.yaml", "../retry/policy/mistakes.yaml"} { // which lint has as data
+		var mistakes map[string]Finding
+		content, err := os.ReadFile(file)
+		check.Must(t, err)
+		check.Must(t, yaml.Unmarshal(content, &mistakes))
+		for name, f := range mistakes {
+			for _, m := range []Message{f.What, f.Effect, f.Advice} {
+				used[m.Format] = file + ": " + name
+			}
 		}
 	}
 	delete(used, "")

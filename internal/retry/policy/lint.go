@@ -1,10 +1,14 @@
 package policy
 
 import (
+	_ "embed" // for the texts
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -55,26 +59,25 @@ type linter struct {
 	findings []text.Finding
 }
 
-// never is the check of policies that harm every claim, and the only one whose findings are errors.
-const never = "never-retries"
+//go:embed mistakes.yaml
+var mistakeTexts []byte
 
-// find adds a finding if it is so; then it returns true.
-func (l *linter) find(so bool, name string, advice, what text.Message) bool {
+// mistakes are what can be found, each by its name.
+var mistakes = sync.OnceValue(func() (all map[string]text.Finding) {
+	if err := yaml.Unmarshal(mistakeTexts, &all); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return all
+})
+
+// find adds a mistake, with what it names, if it is so; then it returns true.
+func (l *linter) find(so bool, mistake string, named ...any) bool {
 	if so {
-		severity := text.Warning
-		if name == never {
-			severity = text.Error
-		}
-		line, _ := l.e.line(l.rule, "")
-		l.findings = append(l.findings, text.Finding{
-			Severity: severity,
-			Check:    name,
-			File:     l.e.origin,
-			Line:     line,
-			Subject:  subject(l.e.Name, l.rule),
-			What:     what,
-			Advice:   advice,
-		})
+		f := mistakes()[mistake]
+		f.What.Args = named
+		f.Subject, f.File = subject(l.e.Name, l.rule), l.e.origin
+		f.Line, _ = l.e.line(l.rule, "")
+		l.findings = append(l.findings, f)
 	}
 	return so
 }
@@ -85,18 +88,10 @@ func (l *linter) never() bool {
 	passes := func(r retry.Rule) bool { return r.Class == retry.Transient }
 	stops := p.Unknown == retry.Permanent && p.OnEmptyError == retry.RejectEmptyError &&
 		!slices.ContainsFunc(p.Rules, passes)
-	return l.find(p.MaxRetries == 0 && !p.JobOverrides, never,
-		text.Messagef("raise maxRetries: it is how often a claim is tried again"),
-		text.Messagef("nothing is ever tried again: maxRetries is 0")) ||
-		l.find(p.Deadline > 0 && p.Deadline < p.Min, never,
-			text.Messagef("lengthen the deadline, or shorten min"),
-			text.Messagef("nothing is ever tried again: the deadline, %s, is shorter than "+
-				"min, %s", time.Duration(p.Deadline), time.Duration(p.Min))) ||
-		l.find(stops, never,
-			text.Messagef("add TRANSIENT rules, or state unknown: UNKNOWN"),
-			text.Messagef("nothing is ever tried again: no rule is TRANSIENT, and a text that no rule "+
-				"matches "+
-				"is PERMANENT"))
+	deadline, least := time.Duration(p.Deadline), time.Duration(p.Min)
+	return l.find(p.MaxRetries == 0 && !p.JobOverrides, "no-retries") ||
+		l.find(deadline > 0 && deadline < least, "deadline-too-short", deadline, least) ||
+		l.find(stops, "all-permanent")
 }
 
 // horizon finds retries that end before the outage or hardly ever.
@@ -106,28 +101,17 @@ func (l *linter) horizon(outage time.Duration) {
 	if waits := retry.Schedule(p, retry.Request{}, time.Unix(0, 0)); len(waits) > 0 {
 		all = waits[len(waits)-1].Total()
 	}
-	l.find(outage > all.Shortest, "outage",
-		text.Messagef("raise maxRetries, factor or max, so that the shortest waits last"),
-		text.Messagef("an outage of %s outlasts the retries: they are used up after %s", outage, all))
+	l.find(outage > all.Shortest, "outage", outage, all)
 	// A claim that is tried for so long has most likely a slip in its numbers.
 	l.find(p.Deadline == 0 && all.Longest > 7*24*time.Hour, "unbounded",
-		text.Messagef("set a deadline: the time after which the claim needs a person anyway"),
-		text.Messagef("nothing bounds the retries in time: there is no deadline, and %s retries wait up to "+
-			"%s in all",
-			strconv.Itoa(p.MaxRetries), all.Longest.Truncate(time.Hour)))
+		strconv.Itoa(p.MaxRetries), all.Longest.Truncate(time.Hour))
 }
 
 // jitter finds waits that are not spread, so that claims which fail together come back together.
 func (l *linter) jitter() {
-	l.find(l.e.Jitter < 0, "jitter",
-		text.Messagef("state jitter: 0.2, or jitter: 0 if that is meant"),
-		text.Messagef("there is no jitter: claims that fail together come back together"))
+	l.find(l.e.Jitter < 0, "no-jitter")
 	shortest, longest, _ := l.p.Band(0)
-	l.find(l.p.Jitter > 0 && shortest == longest, "jitter",
-		text.Messagef("choose a finer precision, a lower min, a higher max or a larger jitter"),
-		text.Messagef("jitter spreads nothing before the first retry: min, max and precision leave one "+
-			"wait, %s",
-			shortest))
+	l.find(l.p.Jitter > 0 && shortest == longest, "jitter-without-room", shortest)
 }
 
 // extends finds the documents' permanent words that a policy for claims retries, because it inherits no rule
@@ -142,8 +126,5 @@ func (l *linter) extends() {
 		}
 	}
 	claims := l.p.IDs == retry.ClaimIDs && l.p.MaxRetries > 0
-	l.find(claims && words != nil, "no-extends",
-		text.Messagef("state extends, so that the rules here come before the inherited ones, "+
-			"or add rules for these words"),
-		text.Messagef("extends: tiss is missing: %s would be retried", strings.Join(words, ", ")))
+	l.find(claims && words != nil, "no-extends", strings.Join(words, ", "))
 }

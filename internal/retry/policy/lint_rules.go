@@ -22,24 +22,15 @@ var (
 // alone finds a rule that never matches by itself, and words of it that read otherwise than they are meant.
 func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
 	m := compiled(r.Condition)
-	l.find(m.ExcludesItself(), "no-effect",
-		text.Messagef("make unless narrower, or leave it out"),
-		text.Messagef("unless matches everything that the rule looks for: the rule never matches"))
+	l.find(m.ExcludesItself(), "excludes-itself")
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
 	}
 	for _, word := range words {
-		l.find(pattern.MatchString(word), "words",
-			text.Messagef("write each text out, as a word of the list, without blanks around it"),
-			text.Messagef("%s in contains is looked for as it stands, with its quotes, blanks and "+
-				"signs", quoted(word)))
+		l.find(pattern.MatchString(word), "word-with-signs", quoted(word))
 		documented := word == "503" || word == "504" // by RN-BIL-005
-		l.find(short.MatchString(word) && !documented, "words",
-			text.Messagef("write more of the text, or ask for a code: http: [404]"),
-			text.Messagef("%s in contains has less than four letters: it stands inside many other words "+
-				"and numbers",
-				quoted(word)))
+		l.find(short.MatchString(word) && !documented, "word-too-short", quoted(word))
 	}
 	return m
 }
@@ -47,25 +38,18 @@ func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
 // beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule
 // takes all such texts, and one that bears the name of an inherited one.
 func (l *linter) beside(i int) {
-	advice := text.Messagef("move it before the other rule, narrow that one with unless, or leave it out " +
-		"here")
 	r, inherited := &l.p.Rules[i], l.p.Rules[len(l.e.Rules):]
-	l.find(slices.ContainsFunc(inherited, func(other retry.Rule) bool { return other.ID == r.ID }),
-		"same-id",
-		text.Messagef("give it an id of its own"),
-		text.Messagef("an inherited rule has this id too: records and metrics do not tell the two apart"))
+	same := func(other retry.Rule) bool { return other.ID == r.ID }
+	l.find(slices.ContainsFunc(inherited, same), "same-id")
 	for j := range i {
 		earlier := &l.p.Rules[j]
-		if l.find(l.compiled[i].Implies(l.compiled[j]), "no-effect", advice,
-			text.Messagef("the rule never decides: %s (%s) before it takes all such "+
-				"texts", earlier.ID, earlier.Class)) {
+		if l.find(l.compiled[i].Implies(l.compiled[j]), "rule-behind-another", earlier.ID, earlier.Class) {
 			return
 		}
 		for _, word := range r.Contains {
 			alone := compiled(errtext.Condition{Contains: []string{word}})
-			l.find(earlier.Class != r.Class && alone.Implies(l.compiled[j]), "no-effect", advice,
-				text.Messagef("%s is not for this rule: %s (%s) before it takes all such texts",
-					word, earlier.ID, earlier.Class))
+			l.find(earlier.Class != r.Class && alone.Implies(l.compiled[j]), "word-behind-another",
+				word, earlier.ID, earlier.Class)
 		}
 	}
 }
@@ -116,10 +100,6 @@ func (l *linter) changes() {
 			l.rule = "" // the policy's own unknown decides
 		}
 		by := text.Messagef("%d rules (%s)", len(rules[c]), text.Shorten(strings.Join(rules[c], ", "), 100))
-		l.find(true, "changes-class",
-			text.Messagef("if that is not meant, write more of the text in contains, or narrow the rule "+
-				"with unless"),
-			text.Messagef("%d of %d known texts change class, from %s by %s to %s, such as: %s",
-				len(of), len(texts), c.from, by, c.to, text.Shorten(of[0], 60)))
+		l.find(true, "changes-class", len(of), len(texts), c.from, by, c.to, text.Shorten(of[0], 60))
 	}
 }
