@@ -42,8 +42,8 @@ type Settings struct {
 	// Deadline bounds all retries together: none is scheduled later than this after the first failure. 0
 	// means no bound.
 	Deadline Duration `yaml:"deadline" json:"deadline,omitempty"`
-	// TimeZone is the zone in which a time without a zone is read. Zone is what the machine knows of it,
-	// which the rule cannot look up.
+	// TimeZone is the zone in which a time without a zone is read, other than that of the machine. Zone is
+	// what the machine knows of it, which the rule cannot look up.
 	TimeZone string         `yaml:"timeZone" json:"timeZone,omitempty"`
 	Zone     *time.Location `yaml:"-" json:"-"`
 	// IDs is the form that a claim id must have.
@@ -185,6 +185,8 @@ func (p *Policy) faults() (f faults) {
 			fmt.Sprint(p.Jitter)))
 	f.add(p.MaxRetries < 0 || p.MaxRetries > RetriesCeiling, "", "maxRetries",
 		text.Messagef("is %s but must be from 0 to 1000", fmt.Sprint(p.MaxRetries)))
+	f.add(p.Zone == nil || p.TimeZone == "Local", "", "timeZone",
+		text.Messagef("is %q, which is no zone such as America/Sao_Paulo", text.Shorten(p.TimeZone, 60)))
 	f.add(p.IDs != ClaimIDs && p.IDs != AnyIDs, "", "ids", text.Messagef("must be claim or any"))
 	f.add(p.Unknown != Unknown && p.Unknown != Transient && p.Unknown != Permanent, "", "unknown",
 		text.Messagef("must be UNKNOWN, TRANSIENT or PERMANENT"))

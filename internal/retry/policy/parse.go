@@ -74,17 +74,13 @@ func (r *reader) read(node yaml.Node) {
 
 // make makes the policy of an entry. Its rules come before the parent's.
 func (r *reader) make(e *entry) {
-	var err error
-	if e.Zone, err = time.LoadLocation(e.TimeZone); err != nil || e.TimeZone == "Local" {
-		r.fault(e, "", "timeZone", text.Messagef("timeZone is %s, which is no zone such as %s",
-			quoted(e.TimeZone), defaults.TimeZone))
-		e.Zone = time.UTC // so that the rest is checked
-	}
-	e.policy, err = cmp.Or(e.parent.policy, defaults.policy).Extend(e.Settings)
+	e.Zone, _ = time.LoadLocation(e.TimeZone) // a policy without a zone is refused
+	p, err := cmp.Or(e.parent.policy, defaults.policy).Extend(e.Settings)
 	faults, _ := errors.AsType[text.Faults](err)
 	for _, f := range faults {
 		r.fault(e, f.Name, f.Check, f.What)
 	}
+	e.policy = p
 }
 
 // fault notes a fault of a setting of a policy, or of a rule of it. It leaves out what the form of the line
@@ -104,10 +100,8 @@ func (r *reader) fault(e *entry, rule, setting string, what text.Message) {
 		}
 	}
 	misread := func(f text.Finding) bool { return f.Subject.Format == "" && f.Line == line }
-	if stated || !e.misread {
-		if !slices.ContainsFunc(r.faults, misread) {
-			r.add(line, what).Subject = subject(e.Name, rule)
-		}
+	if (stated || !e.misread) && !slices.ContainsFunc(r.faults, misread) {
+		r.add(line, what).Subject = subject(e.Name, rule)
 	}
 }
 
