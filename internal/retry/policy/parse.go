@@ -53,9 +53,8 @@ func (r *reader) read(node yaml.Node) {
 	}
 	for _, other := range r.all {
 		if other.origin == r.file && other.Name == e.Name {
-			r.add(node.Line,
-				text.Messagef("the name %s is taken by the policy in "+
-					"line %s", e.Name, strconv.Itoa(other.node.Line)))
+			r.add(node.Line, text.Messagef("the name %s is taken by the policy in line %s",
+				e.Name, strconv.Itoa(other.node.Line)))
 			return
 		}
 		if other.origin == r.file && other.Extends == e.Name {
