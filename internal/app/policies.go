@@ -66,7 +66,7 @@ func OpenPolicies(p config.Policies) (*policy.Set, error) {
 // Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.
 func (a *App) Policies() []string {
 	var names []string
-	for p := range a.policies.Load().All() {
+	for _, p := range a.policies.Load().All() {
 		names = append(names, p.Name+"@"+p.Version())
 	}
 	return names

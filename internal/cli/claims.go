@@ -100,7 +100,7 @@ func chosen(all claimList, with, policy string) (claimList, error) {
 		return nil, err
 	}
 	teams, names := []string{"billing", "registration", "operations"}, append(set.Names(), claims.NoPolicy)
-	for p := range set.All() {
+	for _, p := range set.All() {
 		for i := range p.Rules {
 			teams = append(teams, p.Rules[i].Team)
 		}

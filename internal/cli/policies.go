@@ -44,7 +44,7 @@ the waits and the rules.`,
 			return nil, "", err
 		}
 		list := []shownPolicy{}
-		for one := range set.All() {
+		for _, one := range set.All() {
 			list = append(list, policyInFull(set, one))
 		}
 		return list, policiesText(c.printer, list), nil

@@ -76,7 +76,7 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 }
 
 func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
-	for p := range policy.BuiltIns().All() {
+	for _, p := range policy.BuiltIns().All() {
 		shown := policyInFull(policy.BuiltIns(), p)
 		_, file, _ := strings.Cut(shown.Text(english.Printer), "\npolicies:\n")
 		set, err := policy.Parse("shown.yaml", []byte("policies:\n"+file))

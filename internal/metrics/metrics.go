@@ -5,7 +5,6 @@
 package metrics
 
 import (
-	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -34,13 +33,13 @@ type Metrics struct {
 	series map[*metric]*prometheus.MetricVec
 
 	mu      sync.Mutex
-	inForce iter.Seq[*retry.Policy]
+	inForce []*retry.Policy
 	seen    map[string]bool // the policies that have their series
 }
 
 // New registers the metrics with reg. The series of the policies in use exist from then on; those of another
 // one, from its first decision. It panics if reg has metrics of these names already.
-func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...string) *Metrics {
+func New(reg prometheus.Registerer, inForce []*retry.Policy, inUse ...string) *Metrics {
 	m := &Metrics{series: map[*metric]*prometheus.MetricVec{}, seen: map[string]bool{}}
 	for _, row := range table {
 		var labels []string
@@ -65,7 +64,7 @@ func New(reg prometheus.Registerer, inForce iter.Seq[*retry.Policy], inUse ...st
 }
 
 // Know notes the policies in force, which are those of the file after a reload.
-func (m *Metrics) Know(inForce iter.Seq[*retry.Policy]) {
+func (m *Metrics) Know(inForce []*retry.Policy) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.inForce = inForce
@@ -75,7 +74,7 @@ func (m *Metrics) Know(inForce iter.Seq[*retry.Policy]) {
 
 // know makes the series of the rules and the targets of the policies that are seen.
 func (m *Metrics) know() {
-	for p := range m.inForce {
+	for _, p := range m.inForce {
 		if !m.seen[p.Name] {
 			continue
 		}

@@ -241,7 +241,7 @@ func TestTargetsOfAPolicyFollowItsFile(t *testing.T) {
 	reg, m := registryOf(t, "tiss")
 	changed := *policy.BuiltIn("tiss")
 	changed.Targets = []retry.Target{{KPI: "permanentErrors", Source: "hospital", Value: 0.2}}
-	m.Know(slices.Values([]*retry.Policy{&changed}))
+	m.Know([]*retry.Policy{&changed})
 	var got []string
 	for line := range strings.Lines(exposition(t, reg)) {
 		if strings.HasPrefix(line, "retry_kpi_target{") {

@@ -86,7 +86,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		set.Lint(1, true)
-		for p := range set.All() {
+		for _, p := range set.All() {
 			_, err := json.Marshal(p.Settings)
 			check.Must(t, err)
 		}

@@ -5,7 +5,6 @@ package policy
 import (
 	"embed"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -30,20 +29,17 @@ func (s *Set) Get(name string) (p *retry.Policy, known bool) {
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.entries)) }
 
 // All returns all policies, sorted by name.
-func (s *Set) All() iter.Seq[*retry.Policy] {
-	return func(yield func(*retry.Policy) bool) {
-		for _, name := range s.Names() {
-			if !yield(s.entries[name].policy) {
-				return
-			}
-		}
+func (s *Set) All() (all []*retry.Policy) {
+	for _, name := range s.Names() {
+		all = append(all, s.entries[name].policy)
 	}
+	return all
 }
 
 // Version returns the names and versions of all policies. Two sets with the same version decide alike.
 func (s *Set) Version() string {
 	var b strings.Builder
-	for p := range s.All() {
+	for _, p := range s.All() {
 		fmt.Fprintln(&b, p.Name, p.Version())
 	}
 	return b.String()

@@ -99,7 +99,7 @@ func spelled(t *testing.T, entry retry.Settings) string {
 }
 
 func TestPolicyWrittenInFullIsTheSamePolicy(t *testing.T) {
-	for p := range policy.BuiltIns().All() {
+	for _, p := range policy.BuiltIns().All() {
 		entry := p.Settings
 		entry.Extends = ""
 		again, _ := parse(t, `{"policies": [`+spelled(t, entry)+`]}`).Get(p.Name)
