@@ -50,7 +50,8 @@ func (p *Policy) Decide(r Request, now time.Time) Decision {
 func (p *Policy) deadline(r *Request, now time.Time) time.Time {
 	deadline := r.RetryUntil
 	if p.Deadline > 0 {
-		if end := cmp.Or(r.FirstFailure, now).Add(time.Duration(p.Deadline)); deadline.IsZero() || end.Before(deadline) {
+		end := cmp.Or(r.FirstFailure, now).Add(time.Duration(p.Deadline))
+		if deadline.IsZero() || end.Before(deadline) {
 			deadline = end
 		}
 	}

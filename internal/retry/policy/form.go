@@ -127,8 +127,9 @@ var values = map[reflect.Kind]text.Message{
 	reflect.Int:    text.Messagef("a whole number of 0 or more in plain decimal digits"),
 	reflect.Float64: text.Messagef("a number of 0 or more in plain decimal digits, such as 2 or 0.2 " +
 		"(a fifth, 20 %%)"),
-	reflect.Int64:  text.Messagef("a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"),
-	reflect.Slice:  text.Messagef("a list, such as [PORTAL CLOSED, PORTAL FECHADO] or one item a line after a -"),
+	reflect.Int64: text.Messagef("a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M"),
+	reflect.Slice: text.Messagef("a list, such as [PORTAL CLOSED, PORTAL FECHADO] " +
+		"or one item a line after a -"),
 	reflect.Struct: text.Messagef("fields with values, each after its name"),
 }
 
