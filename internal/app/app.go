@@ -132,7 +132,7 @@ func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
 }
 
 func httpOptions(cfg config.Config) ops.Options {
-	return ops.Options{Address: cfg.HTTP.Address, Token: string(cfg.HTTP.Token)}
+	return ops.Options{Address: cfg.HTTPAddress, Token: string(cfg.HTTPToken)}
 }
 
 // openQueue makes the relay to the queue that the configuration names, if it names one. It does not wait for

@@ -71,7 +71,7 @@ func TestReadinessNamesWhatIsAway(t *testing.T) {
 	r.awaitReadiness(503, "0 of 1 partitions have a healthy leader")
 	led.Store(true)
 	r.awaitReadiness(503, "no poll for jobs comes through")
-	cfg.HTTP.Address = strings.TrimPrefix(r.url, "http://")
+	cfg.HTTPAddress = strings.TrimPrefix(r.url, "http://")
 	wantDiagnosis(t, examine(t, cfg), "error worker: not ready", "do not restart it")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
@@ -135,16 +135,16 @@ func TestTheNumbersOfTheSettingsReplaceThoseOfTheDefaultPolicy(t *testing.T) {
 func TestAStartThatFailsLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	cfg, dir := settings(t, nobody), t.TempDir()
-	cfg.HTTP.Address, cfg.DatabaseURL = freeAddress(t), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
-	taken, err := net.Listen("tcp", cfg.HTTP.Address)
+	cfg.HTTPAddress, cfg.DatabaseURL = freeAddress(t), config.URL("sqlite://"+filepath.Join(dir, "retry.db"))
+	taken, err := net.Listen("tcp", cfg.HTTPAddress)
 	check.Must(t, err)
-	refused(t, cfg, "RETRY_HTTP_ADDRESS", cfg.HTTP.Address)
+	refused(t, cfg, "RETRY_HTTP_ADDRESS", cfg.HTTPAddress)
 	left, err := os.ReadDir(dir)
 	check.Must(t, err, taken.Close())
 	check.Same(t, 0, len(left), "files left behind")
 
 	cfg.ZeebeInsecure, cfg.ZeebeCACertificate = false, "missing.pem" // found when all else is open
 	refused(t, cfg, "ZEEBE_CA_CERTIFICATE_PATH: ")
-	again, err := net.Listen("tcp", cfg.HTTP.Address)
+	again, err := net.Listen("tcp", cfg.HTTPAddress)
 	check.Must(t, err, again.Close())
 }

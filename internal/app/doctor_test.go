@@ -44,7 +44,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 	g.Assign("sul")
 	cfg := settings(t, address)
 	cfg.Tenant = "sul"
-	cfg.HTTP.Address = freeAddress(t)
+	cfg.HTTPAddress = freeAddress(t)
 	r := start(t, cfg)
 	g.Add(jobs(3, "timeout")...)
 	check.Await(t, "the jobs are done", func() bool { return g.Counts().Completed == 3 })
@@ -65,7 +65,7 @@ func TestDoctorFindsNothingWrongWithAWorkerThatRuns(t *testing.T) {
 		wantDiagnosis(t, all, head, part)
 	}
 	check.Same(t, text.OK, app.Ready(t.Context(), cfg).Severity, "readiness")
-	cfg.HTTP.Address = nobody
+	cfg.HTTPAddress = nobody
 	check.Same(t, text.Error, app.Ready(t.Context(), cfg).Severity, "readiness where none runs")
 	check.Same(t, 0, g.Counts().Waiting+g.Counts().Locked, "jobs that the doctor has taken")
 }

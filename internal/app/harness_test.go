@@ -53,16 +53,13 @@ func freeAddress(t *testing.T) string {
 func settings(t *testing.T, zeebeAddress string) config.Config {
 	t.Helper()
 	return config.Config{
-		Worker: config.Worker{
-			WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second, MaxClockSkew: 24 * time.Hour,
-			HTTP: config.HTTP{Address: "127.0.0.1:0"}, LogLevel: "debug",
-			Policies: config.Policies{
-				JobTypes: config.JobTypes{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
-			},
-			DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetentionYears: 5,
-			Tenant: "<default>",
+		WorkerName: "test", MaxJobsActive: 8, JobTimeout: 10 * time.Second, ShutdownTimeout: 5 * time.Second, MaxClockSkew: 24 * time.Hour,
+		HTTPAddress: "127.0.0.1:0", LogLevel: zapcore.DebugLevel,
+		Policies: config.Policies{
+			JobTypes: config.JobTypes{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
 		},
-		Cluster: config.Cluster{ZeebeAddress: zeebeAddress, ZeebeInsecure: true},
+		DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetentionYears: 5,
+		Tenant: "<default>", ZeebeAddress: zeebeAddress, ZeebeInsecure: true,
 	}
 }
 

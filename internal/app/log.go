@@ -26,9 +26,8 @@ func NewLogger(cfg config.Config, w io.Writer) *zap.Logger {
 		EncodeLevel:    zapcore.LowercaseLevelEncoder,
 		EncodeDuration: zapcore.StringDurationEncoder,
 	}
-	level, _ := zapcore.ParseLevel(cfg.LogLevel) // the settings allow for nothing else
 	out := zapcore.Lock(zapcore.AddSync(lineWriter{w}))
-	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(names), out, level))
+	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(names), out, cfg.LogLevel))
 }
 
 // lineWriter writes each line of the log without control characters: zap lets through those outside ASCII.

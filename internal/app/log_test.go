@@ -18,7 +18,7 @@ import (
 
 func TestALogLineHasTheAgreedNames(t *testing.T) {
 	var out bytes.Buffer
-	log := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info"}}, &out)
+	log := app.NewLogger(config.Config{}, &out)
 	before := time.Now().Truncate(time.Millisecond)
 	log.Debug("too_fine")
 	log.Info("retry_scheduled", zap.String("claimId", "CLM-001-1"), zap.Duration("wait", 90*time.Second))
@@ -36,7 +36,7 @@ func TestALogLineHasTheAgreedNames(t *testing.T) {
 
 func TestALogLineCannotCommandTheTerminal(t *testing.T) {
 	var out bytes.Buffer
-	log := app.NewLogger(config.Config{Worker: config.Worker{LogLevel: "info"}}, &out)
+	log := app.NewLogger(config.Config{}, &out)
 	log.Named("a\u009b").Warn("said\u0085", zap.String("text\u202e", "a\u009b31m\x1b[2J\nforged_event"), zap.Error(errors.New("\u2066")))
 	for _, r := range strings.TrimSuffix(out.String(), "\n") {
 		if !unicode.IsPrint(r) {

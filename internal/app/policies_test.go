@@ -21,7 +21,7 @@ func TestAReloadTakesAFileThatIsInOrderAndSaysWhatIsDoubtful(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	core, logs := observer.New(zapcore.InfoLevel)
 	a := &App{
-		cfg:     config.Config{Worker: config.Worker{Policies: config.Policies{PoliciesFile: file}}},
+		cfg:     config.Config{Policies: config.Policies{PoliciesFile: file}},
 		log:     zap.New(core),
 		numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All()),
 	}

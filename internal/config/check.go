@@ -21,11 +21,11 @@ func (l *loader) check() {
 // checkHTTP refuses to serve other hosts without a token.
 func (l *loader) checkHTTP() {
 	const address, token = "RETRY_HTTP_ADDRESS", "RETRY_HTTP_TOKEN"
-	u, err := connurl.Parse("http://" + l.HTTP.Address)
-	if err != nil || u.Port() == "" || u.Host != l.HTTP.Address {
+	u, err := connurl.Parse("http://" + l.HTTPAddress)
+	if err != nil || u.Port() == "" || u.Host != l.HTTPAddress {
 		l.refuse(address)
-	} else if !connurl.IsLoopback(u.Hostname()) && l.HTTP.Token == "" && !l.wrong(token) {
-		l.fault(address, text.Messagef("other hosts can reach %s", l.HTTP.Address),
+	} else if !connurl.IsLoopback(u.Hostname()) && l.HTTPToken == "" && !l.wrong(token) {
+		l.fault(address, text.Messagef("other hosts can reach %s", l.HTTPAddress),
 			text.Messagef("set %s, or use a loopback address such as 127.0.0.1:8080", token))
 	}
 }

@@ -78,7 +78,7 @@ func TestAnEmptyEnvironmentIsAUsableConfiguration(t *testing.T) {
 		"analyze-retry.db", "analyze-retry.db.key", "zeebe", 5, "grpcs://127.0.0.1:26500", config.AuthNone, "<default>", "America/Sao_Paulo",
 	}
 	got := []any{
-		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTP.Address, cfg.LogLevel,
+		cfg.WorkerName, cfg.MaxJobsActive, cfg.JobTimeout, cfg.ShutdownTimeout, cfg.MaxClockSkew, cfg.HTTPAddress, cfg.LogLevel.String(),
 		cfg.SQLitePath(), cfg.AuditKey(), cfg.ClusterName, cfg.AuditRetentionYears, cfg.Address().String(), cfg.AuthStrategy(), cfg.Tenant, cfg.TZ.String(),
 	}
 	check.Same(t, want, got, "defaults")

@@ -21,8 +21,8 @@ import (
 // end every setting is in the environment by its own name.
 func Load() (Config, error) {
 	l := newLoader()
-	l.process(prefix, &l.Worker)
-	l.process("", &l.Cluster)
+	l.process(l.Config)
+	l.Config.sources = l.sources
 	if host, err := os.Hostname(); err == nil {
 		l.WorkerName = strings.ReplaceAll(l.WorkerName, "<host>", host)
 	}
@@ -38,7 +38,7 @@ func Load() (Config, error) {
 // [text.Faults].
 func Part[P People | Policies]() (part P, err error) {
 	l := newLoader()
-	l.process(prefix, &part)
+	l.process(&part)
 	if l.faults != nil {
 		return part, l.faults
 	}
@@ -50,7 +50,7 @@ func Part[P People | Policies]() (part P, err error) {
 func ForPeople() (People, error) {
 	people, err := Part[People]()
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
-	if os.Getenv(prefix+"_LANG") == "" && strings.HasPrefix(locale, "pt") {
+	if os.Getenv("RETRY_LANG") == "" && strings.HasPrefix(locale, "pt") {
 		people.Lang = text.Portuguese
 	}
 	return people, err
@@ -59,10 +59,11 @@ func ForPeople() (People, error) {
 // loader brings the environment into the form that envconfig reads, and notes what is wrong with it.
 type loader struct {
 	*Config
-	faults text.Faults
+	sources map[string]string
+	faults  text.Faults
 }
 
-func newLoader() *loader { return &loader{Config: &Config{sources: map[string]string{}}} }
+func newLoader() *loader { return &loader{Config: &Config{}, sources: map[string]string{}} }
 
 // fault notes a fault of a setting; of several the first says enough.
 func (l *loader) fault(name string, what, advice text.Message) {
@@ -137,15 +138,15 @@ func (l *loader) read(name, path string) string {
 
 // process fills a struct. envconfig stops at the first fault, so that is noted and its variable unset until
 // no fault is left.
-func (l *loader) process(prefix string, spec any) {
-	for _, s := range listOf(prefix, spec) {
+func (l *loader) process(spec any) {
+	for _, s := range listOf(spec) {
 		l.find(s)
 	}
 	for {
 		reflect.ValueOf(spec).Elem().SetZero()
-		fault, is := errors.AsType[*envconfig.ParseError](envconfig.Process(prefix, spec))
+		fault, is := errors.AsType[*envconfig.ParseError](envconfig.Process("", spec))
 		if !is {
-			settings := listOf(prefix, spec)
+			settings := listOf(spec)
 			i := slices.IndexFunc(settings, func(s Setting) bool { return s.outside })
 			if i < 0 {
 				return
@@ -167,19 +168,15 @@ func (l *loader) unknown() {
 			known = append(known, s.Name+"_FILE")
 		}
 	}
-	for {
-		err := envconfig.CheckDisallowed(prefix, &Worker{})
-		if err == nil {
-			return
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if value == "" || !strings.HasPrefix(name, "RETRY_") || slices.Contains(known, name) {
+			continue
 		}
-		name := strings.TrimPrefix(err.Error(), "unknown environment variable ")
-		if !slices.Contains(known, name) && os.Getenv(name) != "" {
-			var advice text.Message
-			if meant := text.Nearest(name, known); meant != "" {
-				advice = text.Messagef("did you mean %s?", meant)
-			}
-			l.fault(name, text.Messagef("is not a setting"), advice)
+		var advice text.Message
+		if meant := text.Nearest(name, known); meant != "" {
+			advice = text.Messagef("did you mean %s?", meant)
 		}
-		_ = os.Unsetenv(name)
+		l.fault(name, text.Messagef("is not a setting"), advice)
 	}
 }

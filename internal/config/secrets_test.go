@@ -19,7 +19,7 @@ func TestEverySecretCanComeFromAFile(t *testing.T) {
 		"RETRY_EVENTS_URL_FILE="+file(t, "amqp://app:s3cret@mq/"), "CAMUNDA_BASIC_AUTH_PASSWORD_FILE="+file(t, "s3cret\n"),
 		"CAMUNDA_BASIC_AUTH_USERNAME=worker", "ZEEBE_ADDRESS=zeebe:1")
 	check.Same(t, []string{"0123456789abcdef", "postgres://app:s3cret@db/retry", "amqp://app:s3cret@mq/", "s3cret"},
-		[]string{string(cfg.HTTP.Token), string(cfg.DatabaseURL), string(cfg.EventsURL), string(cfg.BasicPassword)}, "values")
+		[]string{string(cfg.HTTPToken), string(cfg.DatabaseURL), string(cfg.EventsURL), string(cfg.BasicPassword)}, "values")
 	shown := map[string]string{}
 	for _, s := range cfg.Settings() {
 		if s.Source == "file" {

@@ -1,14 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -30,7 +26,7 @@ type Setting struct {
 
 // Settings lists the effective value of every setting, in order.
 func (c *Config) Settings() []Setting {
-	list := append(listOf(prefix, &c.Worker), listOf("", &c.Cluster)...)
+	list := listOf(c)
 	for i := range list {
 		s := &list[i]
 		s.Source = c.sources[s.Name]
@@ -41,24 +37,19 @@ func (c *Config) Settings() []Setting {
 	return list
 }
 
-// listOf lists the settings of a struct, by the names that envconfig gives them. Its own lists are made by
-// text/template, which alone would make the program a seventh larger: with it linked, no method is left out.
-func listOf(prefix string, spec any) (list []Setting) {
+// listOf lists the settings of a struct. envconfig's own lists are made by text/template, which alone would
+// make the program a seventh larger: with it linked, no method is left out.
+func listOf(spec any) (list []Setting) {
 	for field, value := range reflect.ValueOf(spec).Elem().Fields() {
-		name := cmp.Or(field.Tag.Get("envconfig"), word.ReplaceAllString(field.Name, "${1}_$2"))
-		if prefix != "" {
-			name = prefix + "_" + name
+		if field.Anonymous {
+			list = append(list, listOf(value.Addr().Interface())...)
 		}
-		switch {
-		case field.Anonymous:
-			list = append(list, listOf(prefix, value.Addr().Interface())...)
-			continue
-		case field.Type == reflect.TypeFor[HTTP]():
-			list = append(list, listOf(name, value.Addr().Interface())...)
+		name := field.Tag.Get("envconfig")
+		if name == "" {
 			continue
 		}
 		s := Setting{
-			Name:    strings.ToUpper(name),
+			Name:    name,
 			Value:   fmt.Sprint(value.Interface()),
 			Default: field.Tag.Get("default"),
 			Want:    field.Tag.Get("want"),
@@ -71,21 +62,12 @@ func listOf(prefix string, spec any) (list []Setting) {
 	return list
 }
 
-// word is where a word of a field's name ends: DatabaseURL.
-var word = regexp.MustCompile(`([a-z])([A-Z])`)
-
-// choice is a list of words, such as "debug, info, warn or error".
-var choice = regexp.MustCompile(`^[\w-]+(?:, [\w-]+)* or [\w-]+$`)
-
-// meets reports whether a value is what the tag want says: one of some words, "1s to 1h", "1 to 128
-// characters". Any other text is for people.
+// meets reports whether a value is what the tag want says: "1s to 1h", "1 to 128 characters". Any other text
+// is for people.
 func meets(value any, want string) bool {
 	var n time.Duration // for a number and a length as well
 	switch v := value.(type) {
 	case string:
-		if choice.MatchString(want) {
-			return slices.Contains(regexp.MustCompile(`, | or `).Split(want, -1), v)
-		}
 		n = time.Duration(utf8.RuneCountInString(v))
 	case Secret:
 		n = time.Duration(len(v))
