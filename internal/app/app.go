@@ -119,7 +119,7 @@ func (a *App) Addr() string { return a.http.Addr() }
 func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
 	o := httpOptions(a.cfg)
 	o.Refresh = func() { a.numbers.Stands(a.state(version)) }
-	o.Metrics, o.Ready, o.Logger = shown, a.ready, a.log
+	o.Metrics, o.Ready = shown, a.ready
 	if a.http, err = ops.New(o); err != nil {
 		return err
 	}

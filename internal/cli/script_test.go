@@ -22,7 +22,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
-	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
@@ -243,7 +242,7 @@ func mustAbs(path string) string {
 func serveReady(t *testing.T, reason string) string {
 	t.Helper()
 	server, err := ops.New(ops.Options{
-		Address: "127.0.0.1:0", Metrics: prometheus.NewRegistry(), Logger: zap.NewNop(),
+		Address: "127.0.0.1:0", Metrics: prometheus.NewRegistry(),
 		Ready: func(context.Context) error {
 			if reason != "" {
 				return errors.New(reason)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
 	"golang.org/x/net/netutil"
 )
 
@@ -32,11 +31,9 @@ type Options struct {
 	// Ready returns why the worker is not ready, nil where it is. It returns when its context ends, after
 	// readyTimeout, and is not called concurrently.
 	Ready func(context.Context) error
-	// Logger gets the errors of the server itself.
-	Logger *zap.Logger
 }
 
-// Server is an HTTP server for operations.
+// Server is an HTTP server for operations. Its own errors go to the standard log.
 type Server struct {
 	listener net.Listener
 	server   *http.Server
@@ -53,7 +50,6 @@ func New(o Options) (*Server, error) {
 		handler = onlyHere(handler)
 	}
 	listener = netutil.LimitListener(listener, mostConnections)
-	faults, _ := zap.NewStdLogAt(o.Logger.Named("http"), zap.WarnLevel) // which is a level
 	return &Server{listener, &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 2 * time.Second,
@@ -61,7 +57,6 @@ func New(o Options) (*Server, error) {
 		WriteTimeout:      10 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          faults,
 	}}, nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
-	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/ops"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -27,7 +26,7 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 func options(ready func(context.Context) error) ops.Options {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
-	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Refresh: func() {}, Ready: ready, Logger: zap.NewNop()}
+	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Refresh: func() {}, Ready: ready}
 }
 
 // serve lets a server serve until the test ends, and returns its address.
