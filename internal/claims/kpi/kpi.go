@@ -76,27 +76,21 @@ func (g *group) succeeded() bool {
 	return g.Kind == audit.KindSubmitted && g.Flags.Has(audit.CourseFailed) && g.Flags.Has(audit.CourseRetried|audit.CourseByPerson)
 }
 
-// part is what a group adds to the KPI of a name.
-type part struct {
-	name string
-	Share
-}
-
 // parts are the KPIs in the order of the table, each with what the group adds to it. They use the documents' formulas, by
 // claim: an outage is no success while its claims stand stopped, and a claim that a person rescued is not lost.
-func (g *group) parts() [9]part {
+func (g *group) parts() [9]Indicator {
 	ended, accepted, succeeded := g.Kind.Ends(), g.Kind == audit.KindSubmitted, g.succeeded()
 	failed, decided := g.Flags.Has(audit.CourseFailed), g.Flags.Has(audit.CourseDecided)
 	retried, exhausted := g.Flags.Has(audit.CourseRetried), g.Flags.Has(audit.CourseExhausted)
 	settled := ended || g.standing == audit.Stopped || g.standing == audit.DeadLetter
-	mean := func(name string, of bool, sum int64) part {
-		return part{name, Share{when(of, g.Records), when(of, sum)}}
+	mean := func(name string, of bool, sum int64) Indicator {
+		return Indicator{Name: name, Share: Share{when(of, g.Records), when(of, sum)}}
 	}
-	share := func(name string, of, counts bool) part { return mean(name, of, when(counts, g.Records)) }
-	within := func(name string, minutes int64) part {
+	share := func(name string, of, counts bool) Indicator { return mean(name, of, when(counts, g.Records)) }
+	within := func(name string, minutes int64) Indicator {
 		return share(name, failed && (ended || g.Minutes > minutes), g.Minutes <= minutes)
 	}
-	return [...]part{
+	return [...]Indicator{
 		// Of the claims that were retried and are not under way any more, those that the insurer accepted in the end
 		// ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
 		share("successAfterRetry", retried && settled, accepted),
@@ -124,7 +118,7 @@ func (g *group) parts() [9]part {
 // Names returns the names of the KPIs, in the order of the table.
 func Names() (names []string) {
 	for _, one := range new(group).parts() {
-		names = append(names, one.name)
+		names = append(names, one.Name)
 	}
 	return names
 }

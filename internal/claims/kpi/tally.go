@@ -122,16 +122,14 @@ func (t *Tally) of(policy string) *Result {
 		t.policies = map[string]*Result{}
 	}
 	if t.policies[policy] == nil {
-		r := &Result{
+		kpis := new(group).parts()
+		t.policies[policy] = &Result{
 			Policy:    policy,
+			KPIs:      kpis[:],
 			Claims:    Outcomes{Open: map[audit.Standing]int64{}},
 			causes:    map[Cause]int64{},
 			toSuccess: map[int64]int64{},
 		}
-		for _, name := range Names() {
-			r.KPIs = append(r.KPIs, Indicator{Name: name})
-		}
-		t.policies[policy] = r
 	}
 	return t.policies[policy]
 }
