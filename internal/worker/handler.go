@@ -152,7 +152,7 @@ func (h *Handler) record(e *evaluation) audit.Record {
 	record.Kind, record.HeldBy = audit.KindOf(string(d.Outcome)), *with
 	record.NextRetryTime, record.RetryCount, record.MaxRetries = d.NextRetryTime, d.RetryCount, d.MaxRetries
 	record.Class, record.Rule, record.Code = d.Error.Class, d.Error.RuleID, d.Error.Code
-	record.Variables, record.Detail = contract.Encode(h.opt.JobType, &answer, &detail)
+	record.Variables, record.Detail = answer.Encode(), detail.Encode()
 	return record
 }
 

@@ -146,7 +146,7 @@ func TestARecordThatIsNoneOfOursIsNoEvent(t *testing.T) {
 
 func TestEventOfARealDecisionFitsItsSchema(t *testing.T) {
 	deadline := eventstest.Began.Add(time.Minute)
-	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} { // the older one stores most in the detail
+	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		for _, request := range []retry.Request{
 			{ClaimID: "CLM-1-1", SubmissionError: "503", RetryAfter: retry.Hint{Source: retry.HintVariable, After: retry.ISODuration(20 * time.Minute)}},
 			{ClaimID: "CLM-1-1", SubmissionError: "503", RetryUntil: deadline},
@@ -156,7 +156,7 @@ func TestEventOfARealDecisionFitsItsSchema(t *testing.T) {
 			record := eventstest.Scheduled(request.ClaimID, eventstest.Began)
 			record.Kind, record.NextRetryTime = audit.KindOf(string(d.Outcome)), d.NextRetryTime
 			decision := contract.Of(&d, jobType, text.English)
-			record.Variables, record.Detail = contract.Encode(jobType, &decision, &contract.Detail{SubmissionError: request.SubmissionError})
+			record.Variables, record.Detail = decision.Encode(), (&contract.Detail{SubmissionError: request.SubmissionError}).Encode()
 			audit.NewChain(1).Link(&record)
 			fits(t, fromRecord(t, &record))
 		}

@@ -66,7 +66,7 @@ func TestEveryDecisionAndDetailIsReadAsItWasWritten(t *testing.T) {
 		jobType := rapid.SampledFrom([]string{contract.JobType, contract.BackoffJobType}).Draw(t, "job type")
 		want := contract.Facts{Decision: contract.Of(&decision, jobType, text.English), Detail: detail}
 
-		variables, rest := contract.Encode(jobType, &want.Decision, &want.Detail)
+		variables, rest := want.Decision.Encode(), want.Detail.Encode()
 		got, err := contract.Read(variables, rest)
 		if err != nil {
 			t.Fatalf("%s\n%s: %v", variables, rest, err)
