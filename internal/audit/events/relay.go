@@ -43,8 +43,6 @@ const (
 	headsEvery   = time.Hour
 	// callTimeout bounds one call of the store or the queue.
 	callTimeout = 10 * time.Second
-	// stopGrace is how long a stop waits for acknowledgements that are on their way, and for marking them.
-	stopGrace = 2 * time.Second
 )
 
 // Relay publishes the records of an outbox, until the queue has acknowledged each: at least once, and for
@@ -75,12 +73,9 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 	return r
 }
 
-// Run publishes while no other process does, until ctx ends. What was sent by then may still be acknowledged
-// and marked for two seconds; the rest stays in the outbox.
+// Run publishes while no other process does, until ctx ends. What is not acknowledged by then stays in the
+// outbox.
 func (r *Relay) Run(ctx context.Context) {
-	graced, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopGrace, cancel) })()
 	var counting sync.WaitGroup
 	counting.Go(func() { r.countBacklog(ctx) })
 	defer counting.Wait()
@@ -92,7 +87,7 @@ func (r *Relay) Run(ctx context.Context) {
 			continue
 		}
 		if err == nil {
-			err = r.lead(ctx, graced)
+			err = r.lead(ctx)
 		}
 		if err != nil && ctx.Err() == nil { // as leader: processes do not take turns at a queue that is away
 			outage.Sleep(ctx, r.flow.Failed(time.Now(), err))
@@ -114,11 +109,10 @@ func (r *Relay) countBacklog(ctx context.Context) {
 	}
 }
 
-// lead publishes until ctx ends or something fails. What it has begun when ctx ends goes on until graced
-// ends.
-func (r *Relay) lead(ctx, graced context.Context) error {
+// lead publishes until ctx ends or something fails.
+func (r *Relay) lead(ctx context.Context) error {
 	for ctx.Err() == nil {
-		read, err := r.publishPage(ctx, graced)
+read, err := r.publishPage(ctx)
 		if err == nil {
 			err = r.publishHeads(ctx)
 		}
@@ -135,21 +129,21 @@ func (r *Relay) lead(ctx, graced context.Context) error {
 
 // publishPage publishes the first records of the outbox and takes out what the queue has acknowledged. It
 // returns how many it read, and why not all are published.
-func (r *Relay) publishPage(ctx, graced context.Context) (read int, err error) {
+func (r *Relay) publishPage(ctx context.Context) (read int, err error) {
 	reading, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	page, err := r.outbox.Unpublished(reading, MaxBatch)
 	if err != nil {
 		return 0, err
 	}
-	for err == nil && ctx.Err() == nil {
+	for err == nil {
 		var wave []Event
 		if wave, err = r.nextWave(page); len(wave) == 0 {
 			break
 		}
-		err = cmp.Or(r.publish(graced, wave), err)
+		err = cmp.Or(r.publish(ctx, wave), err)
 	}
-	return len(page), cmp.Or(r.mark(graced, page), err)
+	return len(page), cmp.Or(r.mark(ctx, page), err)
 }
 
 // nextWave returns the next event of each claim, and why one cannot be made.
@@ -171,8 +165,8 @@ func (r *Relay) nextWave(page []audit.Record) (wave []Event, failure error) {
 }
 
 // publish sends events of different claims, and returns why one was not acknowledged.
-func (r *Relay) publish(graced context.Context, wave []Event) (failure error) {
-	sending, cancel := context.WithTimeout(graced, callTimeout)
+func (r *Relay) publish(ctx context.Context, wave []Event) (failure error) {
+	sending, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	acked := 0
 	for i, err := range r.publisher.Publish(sending, wave) {
@@ -187,8 +181,8 @@ func (r *Relay) publish(graced context.Context, wave []Event) (failure error) {
 }
 
 // mark takes what the queue has acknowledged of a page out of the outbox, which keeps what is behind a record
-// that was not.
-func (r *Relay) mark(graced context.Context, page []audit.Record) error {
+// that was not. It does so when ctx has ended, too.
+func (r *Relay) mark(ctx context.Context, page []audit.Record) error {
 	var ids []int64
 	acked := map[int64]bool{}
 	for i := range page {
@@ -199,7 +193,7 @@ func (r *Relay) mark(graced context.Context, page []audit.Record) error {
 	if r.acked = acked; len(ids) == 0 {
 		return nil
 	}
-	marking, cancel := context.WithTimeout(graced, callTimeout)
+	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	return r.outbox.Published(marking, ids)
 }
