@@ -194,10 +194,19 @@ func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findin
 	return text.Findings{failed("queue", err, advice)}
 }
 
+// checkWorker warns where none runs, and finds an error where one is not ready.
 func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
-	f, runs := askWorker(ctx, cfg)
-	if !runs {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	err := ops.Ask(ctx, httpOptions(cfg))
+	if err == nil {
+		return text.Findings{ok("worker", text.Messagef("ready"))}
+	}
+	f := failed("worker", err, text.Messagef(
+		"once that is mended a worker goes on by itself: do not restart it"))
+	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
 		f.Severity = text.Warning
+		f.Advice = text.Messagef("none runs with these settings on this host: worker run")
 	}
 	return text.Findings{f}
 }
@@ -205,21 +214,9 @@ func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findi
 // Ready asks the worker that runs with these settings on this host whether it is ready. The severity is
 // [text.OK] or [text.Error].
 func Ready(ctx context.Context, cfg config.Config) text.Finding {
-	f, _ := askWorker(ctx, cfg)
+	f := checkWorker(ctx, cfg, time.Time{})[0]
+	if f.Severity == text.Warning {
+		f.Severity = text.Error
+	}
 	return f
-}
-
-func askWorker(ctx context.Context, cfg config.Config) (f text.Finding, runs bool) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	err := ops.Ask(ctx, httpOptions(cfg))
-	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
-		return failed("worker", err, text.Messagef("none runs with these settings on this host: "+
-			"worker run")), false
-	}
-	if err != nil {
-		return failed("worker", err, text.Messagef(
-			"once that is mended a worker goes on by itself: do not restart it")), true
-	}
-	return ok("worker", text.Messagef("ready")), true
 }
