@@ -37,7 +37,7 @@ func (a *App) Run(ctx context.Context) error {
 	upkeep.Go(func() { a.recorder.Run(background) })
 	upkeep.Go(func() { a.keep(background) })
 	upkeep.Go(func() { a.reloadPolicies(background) })
-	upkeep.Go(func() { a.watchClaims(background) })
+	upkeep.Go(func() { a.count(background) })
 	if a.relay != nil {
 		upkeep.Go(func() { a.relay.Run(background) })
 	}

@@ -82,13 +82,19 @@ func (a *App) checkTrail(ctx context.Context, known []audit.Head) (heads []audit
 // successWindow is how far back retry_success_rate looks (RN-BIL-005 section 13.4).
 const successWindow = 24 * time.Hour
 
-// watchClaims counts the claims for the metrics until ctx ends. Every replica counts all of them.
-func (a *App) watchClaims(ctx context.Context) {
+// count counts the claims, and the events that wait, for the metrics until ctx ends. Every replica counts all
+// of them.
+func (a *App) count(ctx context.Context) {
 	outage.Sleep(ctx, time.Second) // the jobs that waited for the worker go first
 	for ctx.Err() == nil {
 		began := time.Now()
 		if err := a.countClaims(ctx, began); err != nil && ctx.Err() == nil {
 			a.log.Warn("claims_not_counted", zap.Error(err))
+		}
+		if a.relay != nil {
+			if waiting, oldest, err := a.store.Backlog(ctx); err == nil { // a store that is lost says so itself
+				a.numbers.Backlog(waiting, oldest)
+			}
 		}
 		// However many there are, counting takes a twentieth of a core at most.
 		outage.Sleep(ctx, max(time.Minute, 19*time.Since(began)))

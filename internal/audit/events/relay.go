@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,13 +14,11 @@ import (
 	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
-// Observer observes the publishing. Its methods must not block.
+// Observer observes the publishing. It must not block.
 type Observer interface {
 	// Published is called when events were sent, with how many the queue has acknowledged. The others are
 	// sent again.
 	Published(acked, unacked int)
-	// Backlog is called every minute, whether this process publishes or not, with what [audit.Outbox] says.
-	Backlog(waiting int64, oldest time.Time)
 }
 
 // Options configure a relay.
@@ -38,9 +35,8 @@ const (
 	pollEvery = time.Second
 	// leadEvery is how often a process that does not publish tries to lead.
 	leadEvery = 3 * time.Second
-	// backlogEvery is how often the backlog is counted, headsEvery how often the leader publishes the heads.
-	backlogEvery = time.Minute
-	headsEvery   = time.Hour
+	// headsEvery is how often the leader publishes the heads.
+	headsEvery = time.Hour
 	// callTimeout bounds one call of the store or the queue.
 	callTimeout = 10 * time.Second
 )
@@ -76,9 +72,6 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 // Run publishes while no other process does, until ctx ends. What is not acknowledged by then stays in the
 // outbox.
 func (r *Relay) Run(ctx context.Context) {
-	var counting sync.WaitGroup
-	counting.Go(func() { r.countBacklog(ctx) })
-	defer counting.Wait()
 	for ctx.Err() == nil {
 		release, err := r.outbox.Lead(ctx)
 		if errors.Is(err, audit.ErrNotLeading) {
@@ -98,21 +91,10 @@ func (r *Relay) Run(ctx context.Context) {
 	}
 }
 
-// countBacklog reports to the observer what waits, until ctx ends. It leaves a failing store to Run.
-func (r *Relay) countBacklog(ctx context.Context) {
-	for ; ctx.Err() == nil; outage.Sleep(ctx, backlogEvery) {
-		counting, cancel := context.WithTimeout(ctx, callTimeout)
-		if waiting, oldest, err := r.outbox.Backlog(counting); err == nil {
-			r.o.Observer.Backlog(waiting, oldest)
-		}
-		cancel()
-	}
-}
-
 // lead publishes until ctx ends or something fails.
 func (r *Relay) lead(ctx context.Context) error {
 	for ctx.Err() == nil {
-read, err := r.publishPage(ctx)
+		read, err := r.publishPage(ctx)
 		if err == nil {
 			err = r.publishHeads(ctx)
 		}

@@ -10,7 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/events"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/testing/eventstest"
 )
 
 func TestLongOutageOfTheQueueIsLoggedOnce(t *testing.T) {
@@ -127,22 +126,6 @@ func TestAStopMarksWhatIsAcknowledgedAndWaitsForNothingElse(t *testing.T) {
 		b.stop()
 		if took := time.Since(began); took != 0 || b.outbox.Waiting() != 100 {
 			t.Errorf("stopped after %v; %d wait, want those that were on their way", took, b.outbox.Waiting())
-		}
-	})
-}
-
-func TestBacklogIsReportedWhetherOrNotEventsArePublished(t *testing.T) {
-	inBubble(t, func(b *bench) {
-		b.queue.set(func(events.Event) error { return errAway })
-		b.outbox.Fill("A", 7, 1)
-		b.advance(61 * time.Second)
-		if n, oldest := b.seen.Waiting(); n != 7 || !oldest.Equal(eventstest.Began) {
-			t.Errorf("observed %d since %v", n, oldest)
-		}
-		b.queue.set(nil)
-		b.advance(time.Minute)
-		if n, oldest := b.seen.Waiting(); n != 0 || !oldest.IsZero() {
-			t.Errorf("observed %d since %v", n, oldest)
 		}
 	})
 }
