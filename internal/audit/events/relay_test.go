@@ -102,7 +102,7 @@ type bench struct {
 func inBubble(t *testing.T, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{T: t, outbox: &eventstest.Outbox{}, queue: &queue{}}
+		b := &bench{T: t, outbox: eventstest.NewOutbox(t), queue: &queue{}}
 		b.start()
 		defer func() { b.stop() }()
 		test(b)

@@ -1,112 +1,76 @@
 package eventstest
 
 import (
-	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"sync"
+	"testing"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/sqlite"
+	"hospital.example/analyze-retry/internal/testing/audittest"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
-// Outbox is an [audit.Outbox] in memory that keeps one cursor, as SQLite does. The zero value is empty; several relays may
-// share it.
+// Outbox is that of a store in a file; several relays may share it.
 type Outbox struct {
-	mu      sync.Mutex
-	chain   *audit.Chain
-	waiting []audit.Record
-	led     bool
-	err     error
+	audit.Store
+
+	t    *testing.T
+	path string
+	jobs int64
 }
 
-// Append adds records, linked, and returns them.
-func (o *Outbox) Append(records ...audit.Record) []audit.Record {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.chain == nil {
-		o.chain = audit.NewChain(1)
-	}
+// NewOutbox opens a store without records, which is closed with the test.
+func NewOutbox(t *testing.T) *Outbox {
+	t.Helper()
+	o := &Outbox{t: t, path: filepath.Join(audittest.MemoryDir(t), "retry.db")}
+	var err error
+	o.Store, err = sqlite.Open(t.Context(), o.path, audittest.Key(audittest.Secret(t)))
+	check.Must(t, err)
+	t.Cleanup(func() { check.Must(t, o.Close()) })
+	return o
+}
+
+// Add appends records, each of a job of its own, and returns them as they are stored.
+func (o *Outbox) Add(records ...audit.Record) (stored []audit.Record) {
+	o.t.Helper()
 	for i := range records {
-		records[i].ID = o.chain.Seq + 1
-		o.chain.Link(&records[i])
+		o.jobs++
+		records[i].JobKey = o.jobs
 	}
-	o.waiting = append(o.waiting, records...)
-	return records
+	for some := range slices.Chunk(records, audit.MaxBatch) {
+		for _, s := range audittest.Append(o.t, o, some...) {
+			stored = append(stored, s.Record)
+		}
+	}
+	return stored
 }
 
-// Fill appends n records of different claims, rounds times over, so that the records of a claim are n apart.
+// Fill adds n records of different claims, rounds times over, so that the records of a claim are n apart.
 func (o *Outbox) Fill(prefix string, n, rounds int) []audit.Record {
+	o.t.Helper()
 	var records []audit.Record
 	for round := range rounds {
 		for i := range n {
 			records = append(records, Scheduled(fmt.Sprintf("CLM-%s-%d", prefix, i), Began.Add(time.Duration(round)*time.Hour)))
 		}
 	}
-	return o.Append(records...)
+	return o.Add(records...)
 }
 
-// Fail makes every call fail with err from now on, until it is called with nil.
-func (o *Outbox) Fail(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.err = err
-}
+// Lose moves the file away, so that every write fails until Find.
+func (o *Outbox) Lose() { check.Must(o.t, os.Rename(o.path, o.path+".away")) }
+
+// Find puts the file back.
+func (o *Outbox) Find() { check.Must(o.t, os.Rename(o.path+".away", o.path)) }
 
 // Waiting returns how many records wait.
 func (o *Outbox) Waiting() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.waiting)
-}
-
-// Lead implements [audit.Outbox].
-func (o *Outbox) Lead(context.Context) (func(), error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case o.err != nil:
-		return nil, o.err
-	case o.led:
-		return nil, audit.ErrNotLeading
-	}
-	o.led = true
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.led = false
-	}, nil
-}
-
-// Unpublished implements [audit.Outbox].
-func (o *Outbox) Unpublished(_ context.Context, limit int) ([]audit.Record, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil {
-		return nil, o.err
-	}
-	return slices.Clone(o.waiting[:min(limit, len(o.waiting))]), nil
-}
-
-// Published implements [audit.Outbox].
-func (o *Outbox) Published(_ context.Context, ids []int64) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil {
-		return o.err
-	}
-	for len(o.waiting) > 0 && slices.Contains(ids, o.waiting[0].ID) {
-		o.waiting = o.waiting[1:]
-	}
-	return nil
-}
-
-// Backlog implements [audit.Outbox].
-func (o *Outbox) Backlog(context.Context) (int64, time.Time, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.waiting) == 0 {
-		return 0, time.Time{}, o.err
-	}
-	return int64(len(o.waiting)), o.waiting[0].At, o.err
+	o.t.Helper()
+	waiting, err := o.Unpublished(o.t.Context(), 1_000_000)
+	check.Must(o.t, err)
+	return len(waiting)
 }

@@ -1,4 +1,4 @@
-// Package eventstest helps to test what publishes events: records of every kind, an outbox in memory, and one suite that
+// Package eventstest helps to test what publishes events: records of every kind, an outbox, and one suite that
 // every queue is held to.
 package eventstest
 
@@ -43,7 +43,7 @@ func Samples() []audit.Record {
 		{Kind: audit.KindRedriven, RetryCount: 2},
 		{Kind: audit.KindDecisionRefused, RetryCount: 5},
 	}
-	var outbox Outbox
+	chain := audit.NewChain(1)
 	for i := range records {
 		r := &records[i]
 		r.At = Began.Add(time.Duration(i) * time.Hour)
@@ -72,7 +72,8 @@ func Samples() []audit.Record {
 			}
 			r.Detail += "}"
 		}
-		records[i] = outbox.Append(*r)[0]
+		r.ID = chain.Seq + 1
+		chain.Link(r)
 	}
 	return records
 }

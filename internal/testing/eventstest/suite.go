@@ -64,7 +64,7 @@ func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o even
 // Batch returns n events of different claims.
 func Batch(t *testing.T, n int) []events.Event {
 	t.Helper()
-	return eventsOf(t, (&Outbox{}).Fill("A", n, 1))
+	return eventsOf(t, NewOutbox(t).Fill("A", n, 1))
 }
 
 func eventsOf(t *testing.T, records []audit.Record) []events.Event {
@@ -110,8 +110,8 @@ func Complete(t *testing.T, records []audit.Record, received []events.Event) (re
 }
 
 func everyEventArrives(t *testing.T, q Queue) {
-	outbox := &Outbox{}
-	records := append(outbox.Fill("A", 300, 4), outbox.Append(Samples()...)...)
+	outbox := NewOutbox(t)
+	records := append(outbox.Fill("A", 300, 4), outbox.Add(Samples()...)...)
 	Relay(t, outbox, q.Open(t, "all"), events.Options{})
 	check.Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
 	if repeats := Complete(t, records, q.Received(t, "all")); repeats > 0 {
@@ -120,7 +120,7 @@ func everyEventArrives(t *testing.T, q Queue) {
 }
 
 func killedInTheMiddle(t *testing.T, q Queue) {
-	outbox, seen := &Outbox{}, &Counts{}
+	outbox, seen := NewOutbox(t), &Counts{}
 	Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
 	records := outbox.Fill("A", 1000, 3)
 	check.Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
@@ -140,7 +140,7 @@ func killedInTheMiddle(t *testing.T, q Queue) {
 
 func notThereAtTheStart(t *testing.T, q Queue) {
 	check.Must(t, q.Kill())
-	outbox, seen := &Outbox{}, &Counts{}
+	outbox, seen := NewOutbox(t), &Counts{}
 	records := outbox.Fill("A", 20, 2)
 	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
 	check.Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
