@@ -124,7 +124,7 @@ func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
 		return err
 	}
 	a.cleanups = append(a.cleanups, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // longer than a probe
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // for requests in progress
 		defer cancel()
 		return a.http.Close(ctx)
 	})

@@ -1,10 +1,13 @@
 package app_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/bpmn"
@@ -115,6 +118,19 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 			wantDiagnosis(t, examine(t, cfg), test.head, test.part)
 		})
 	}
+}
+
+func TestDoctorNamesAPartitionWithoutALeader(t *testing.T) {
+	t.Parallel()
+	_, address := gateway(t, grpc.ChainUnaryInterceptor(
+		func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			response, err := next(ctx, request)
+			if topology, ok := response.(*pb.TopologyResponse); ok {
+				topology.Brokers = nil
+			}
+			return response, err
+		}))
+	wantDiagnosis(t, examine(t, settings(t, address)), "error partitions: 0 of 1 have a healthy leader", "jobs wait")
 }
 
 func TestDoctorNamesAClockBehindTheTrail(t *testing.T) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
-	"hospital.example/analyze-retry/internal/broker/zeebe"
 	"hospital.example/analyze-retry/internal/metrics"
 )
 
@@ -81,9 +81,8 @@ func within(do func() error) error {
 }
 
 // ready returns why the worker is not ready, nil where it is: the store takes writes, the clocks of host and
-// broker agree well enough, the gateway sees a leader for every partition, polls come through, and answers to
-// jobs do as far as there are any.
-func (a *App) ready(ctx context.Context) error {
+// broker agree well enough, polls come through, and answers to jobs do as far as there are any.
+func (a *App) ready() error {
 	if a.stopping.Err() != nil {
 		return errors.New("the worker is stopping")
 	}
@@ -93,37 +92,22 @@ func (a *App) ready(ctx context.Context) error {
 	if err := a.clock.Err(); err != nil {
 		return err
 	}
-	if err := a.gatewayErr(ctx); err != nil {
-		return fmt.Errorf("gateway %s: %w", a.cfg.Address(), err)
+	switch polls, answers := a.gatewayErrs(); {
+	case polls != nil:
+		return fmt.Errorf("gateway %s: no poll for jobs comes through: %w", a.cfg.Address(), polls)
+	case answers != nil:
+		return fmt.Errorf("gateway %s: %w", a.cfg.Address(), answers)
 	}
 	return nil
 }
 
-func (a *App) gatewayErr(ctx context.Context) error {
-	topology, err := a.client.Topology(ctx)
-	if err != nil {
-		return err
-	}
-	if !topology.Healthy() {
-		return fmt.Errorf("%d of %d partitions have a healthy leader", topology.Led, topology.Partitions)
-	}
-	if err := a.pollsErr(); err != nil {
-		return fmt.Errorf("it is there, but no poll for jobs comes through: %w", err)
-	}
-	return a.first((*zeebe.Worker).AnswersErr)
-}
-
-// pollsErr returns nil while the polls of every job type come through.
-func (a *App) pollsErr() error { return a.first((*zeebe.Worker).Err) }
-
-// first returns the first error that a job type's loop has, nil where none has.
-func (a *App) first(errOf func(*zeebe.Worker) error) error {
+// gatewayErrs return why no poll comes through and why no answer does, each nil where they do, of one of the
+// job types for which that is so.
+func (a *App) gatewayErrs() (polls, answers error) {
 	for _, loop := range a.loops {
-		if err := errOf(loop); err != nil {
-			return err
-		}
+		polls, answers = cmp.Or(polls, loop.Err()), cmp.Or(answers, loop.AnswersErr())
 	}
-	return nil
+	return polls, answers
 }
 
 // state returns what /metrics asks at every scrape.
@@ -132,10 +116,11 @@ func (a *App) state(version string) metrics.State {
 	for jobType, loop := range a.loops {
 		active[jobType] = loop.ActiveJobs()
 	}
+	polls, _ := a.gatewayErrs()
 	return metrics.State{
 		Version:    version,
 		ActiveJobs: active,
-		GatewayUp:  a.pollsErr() == nil,
+		GatewayUp:  polls == nil,
 		StoreUp:    a.recorder.Err() == nil,
 	}
 }

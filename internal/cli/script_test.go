@@ -243,7 +243,7 @@ func serveReady(t *testing.T, reason string) string {
 	t.Helper()
 	server, err := ops.New(ops.Options{
 		Address: "127.0.0.1:0", Metrics: prometheus.NewRegistry(),
-		Ready: func(context.Context) error {
+		Ready: func() error {
 			if reason != "" {
 				return errors.New(reason)
 			}

@@ -1,7 +1,6 @@
 package ops_test
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -13,7 +12,7 @@ import (
 
 const token = "0123456789abcdef"
 
-func away(context.Context) error { return errors.New("gateway zeebe:26500 away\n  for 3 s") }
+func away() error { return errors.New("gateway zeebe:26500 away\n  for 3 s") }
 
 func TestEveryPathAnswersWhatItIsAskedFor(t *testing.T) {
 	guarded := options(away)

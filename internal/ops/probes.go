@@ -1,46 +1,33 @@
 package ops
 
 import (
-	"context"
 	"crypto/subtle"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/sync/singleflight"
 
 	"hospital.example/analyze-retry/internal/config/connurl"
 )
 
-// readyTimeout bounds a readiness check. It is below the second that Kubernetes gives a probe by default, so
-// that the probe gets an answer with a reason.
-const readyTimeout = 900 * time.Millisecond
-
-// probes answers requests for metrics and probes.
-type probes struct {
-	Options
-	flight singleflight.Group
-}
-
 // handler returns the handler of all paths.
-func (p *probes) handler() http.Handler {
-	scrape := promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{})
+func (o *Options) handler() http.Handler {
+	scrape := promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if !p.mayRead(r) {
+		if !o.mayRead(r) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="analyze-retry"`)
 			answer(w, http.StatusUnauthorized, "the bearer token is not that of RETRY_HTTP_TOKEN")
 			return
 		}
-		p.Refresh()
+		o.Refresh()
 		scrape.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, "ok")
 	})
-	mux.HandleFunc("GET /readyz", p.readyz)
+	mux.HandleFunc("GET /readyz", o.readyz)
 	return mux
 }
 
@@ -60,38 +47,27 @@ func onlyHere(next http.Handler) http.Handler {
 
 // mayRead reports whether a request shows the token, in a time that tells its length at most. Without one
 // everybody may read.
-func (p *probes) mayRead(r *http.Request) bool {
-	if p.Token == "" {
+func (o *Options) mayRead(r *http.Request) bool {
+	if o.Token == "" {
 		return true
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	same := subtle.ConstantTimeCompare([]byte(token), []byte(p.Token)) == 1
+	same := subtle.ConstantTimeCompare([]byte(token), []byte(o.Token)) == 1
 	return same && strings.EqualFold(scheme, "Bearer")
 }
 
 // readyz answers whether the worker is ready. Reasons name hosts and repeat errors, so they are for those who
 // may read the metrics. Probes, which cannot show a secret, need no reason.
-func (p *probes) readyz(w http.ResponseWriter, r *http.Request) {
-	err := p.ready(r.Context())
+func (o *Options) readyz(w http.ResponseWriter, r *http.Request) {
+	err := o.Ready()
 	switch {
 	case err == nil:
 		answer(w, http.StatusOK, "ready")
-	case p.mayRead(r):
+	case o.mayRead(r):
 		answer(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
 	default:
 		answer(w, http.StatusServiceUnavailable, "not ready")
 	}
-}
-
-// ready checks whether the worker is ready, once for all requests at the same time, so that requests here
-// cannot flood the gateway, which each check calls.
-func (p *probes) ready(ctx context.Context) error {
-	_, err, _ := p.flight.Do("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
-		defer cancel()
-		return nil, p.Ready(ctx)
-	})
-	return err
 }
 
 // answer answers with one line of plain text. Errors of other libraries may contain line breaks.

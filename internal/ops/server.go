@@ -28,9 +28,8 @@ type Options struct {
 	// Metrics are what /metrics shows, Refresh is called before they are gathered.
 	Metrics prometheus.Gatherer
 	Refresh func()
-	// Ready returns why the worker is not ready, nil where it is. It returns when its context ends, after
-	// readyTimeout, and is not called concurrently.
-	Ready func(context.Context) error
+	// Ready returns at once why the worker is not ready, nil where it is.
+	Ready func() error
 }
 
 // Server is an HTTP server for operations. Its own errors go to the standard log.
@@ -45,7 +44,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics and probes: %w; set RETRY_HTTP_ADDRESS to a free address", err)
 	}
-	handler := (&probes{Options: o}).handler()
+	handler := o.handler()
 	if bound, err := netip.ParseAddrPort(listener.Addr().String()); err == nil && bound.Addr().IsLoopback() {
 		handler = onlyHere(handler)
 	}

@@ -17,13 +17,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func always(context.Context) error { return nil }
+func always() error { return nil }
 
 // client does not keep connections, so that none is left when a test ends.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 
 // options returns those of a server that is open to everybody, with one metric, on a free port.
-func options(ready func(context.Context) error) ops.Options {
+func options(ready func() error) ops.Options {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "seen_total", Help: "Test."}))
 	return ops.Options{Address: "127.0.0.1:0", Metrics: reg, Refresh: func() {}, Ready: ready}
@@ -65,7 +65,7 @@ func ask(t *testing.T, method, url string, headers map[string]string) answer {
 func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
 	for _, cutOff := range []bool{false, true} {
 		asked, let := make(chan struct{}), make(chan struct{})
-		s, err := ops.New(options(func(context.Context) error {
+		s, err := ops.New(options(func() error {
 			close(asked)
 			<-let
 			return nil
