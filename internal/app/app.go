@@ -123,11 +123,7 @@ func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
 	if a.http, err = ops.New(o); err != nil {
 		return err
 	}
-	a.cleanups = append(a.cleanups, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // for requests in progress
-		defer cancel()
-		return a.http.Close(ctx)
-	})
+	a.cleanups = append(a.cleanups, a.http.Close)
 	return nil
 }
 

@@ -253,6 +253,6 @@ func serveReady(t *testing.T, reason string) string {
 	check.Must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve() }()
-	t.Cleanup(func() { check.Must(t, errors.Join(server.Close(context.Background()), <-served)) })
+	t.Cleanup(func() { check.Must(t, errors.Join(server.Close(), <-served)) })
 	return server.Addr()
 }

@@ -2,7 +2,6 @@
 package ops
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -70,13 +69,8 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close lets requests in progress finish until the context ends, then cuts them off, which is no error. It
-// may be called without Serve and more than once.
-func (s *Server) Close(ctx context.Context) error {
+// Close cuts off what is asked at the moment. It may be called without Serve and more than once.
+func (s *Server) Close() error {
 	defer func() { _ = s.listener.Close() }() // the server knows it only once Serve has run
-	err := s.server.Shutdown(ctx)
-	if ctx.Err() != nil {
-		return s.server.Close()
-	}
-	return err
+	return s.server.Close()
 }

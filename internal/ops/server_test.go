@@ -1,7 +1,6 @@
 package ops_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -36,7 +35,7 @@ func serve(t *testing.T, o ops.Options) string {
 	check.Must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
-	t.Cleanup(func() { check.Must(t, errors.Join(s.Close(context.Background()), <-served)) })
+	t.Cleanup(func() { check.Must(t, errors.Join(s.Close(), <-served)) })
 	return s.Addr()
 }
 
@@ -60,41 +59,4 @@ func ask(t *testing.T, method, url string, headers map[string]string) answer {
 	text, err := io.ReadAll(response.Body)
 	check.Must(t, errors.Join(err, response.Body.Close()))
 	return answer{response, string(text)}
-}
-
-func TestCloseWaitsForARequestUntilItsContextEnds(t *testing.T) {
-	for _, cutOff := range []bool{false, true} {
-		asked, let := make(chan struct{}), make(chan struct{})
-		s, err := ops.New(options(func() error {
-			close(asked)
-			<-let
-			return nil
-		}))
-		check.Must(t, err)
-		served, closed, got := make(chan error, 1), make(chan error, 1), make(chan error, 1)
-		go func() { served <- s.Serve() }()
-		go func() {
-			response, err := client.Get("http://" + s.Addr() + "/readyz")
-			if err == nil {
-				err = response.Body.Close()
-			}
-			got <- err
-		}()
-		<-asked
-		ctx, cancel := context.WithCancel(t.Context())
-		if cutOff {
-			cancel()
-		}
-		go func() { closed <- s.Close(ctx) }()
-		check.Must(t, <-served) // Serve returns as soon as Close has begun
-		if cutOff {
-			check.Fails(t, <-got, "EOF")
-			close(let)
-		} else {
-			close(let)
-			check.Must(t, <-got)
-		}
-		check.Must(t, <-closed)
-		cancel()
-	}
 }
