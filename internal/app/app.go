@@ -76,8 +76,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.policies.Store(policies)
 	registry := metrics.NewRegistry()
 	a.numbers = metrics.New(registry, policies.All(), slices.Collect(maps.Values(cfg.JobTypes))...)
+	a.numbers.Built(version)
 	// Before the store, so that a taken address leaves no new key behind.
-	if err := a.listen(registry, version); err != nil {
+	if err := a.listen(registry); err != nil {
 		return nil, err
 	}
 	if a.store, a.secret, err = openStore(ctx, cfg, log); err != nil {
@@ -116,10 +117,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 func (a *App) Addr() string { return a.http.Addr() }
 
 // listen binds the address of the HTTP server.
-func (a *App) listen(shown prometheus.Gatherer, version string) (err error) {
+func (a *App) listen(shown prometheus.Gatherer) (err error) {
 	o := httpOptions(a.cfg)
-	o.Refresh = func() { a.numbers.Stands(a.state(version)) }
-	o.Metrics, o.Ready = shown, a.ready
+	o.Metrics, o.Refresh, o.Ready = shown, a.refresh, a.ready
 	if a.http, err = ops.New(o); err != nil {
 		return err
 	}

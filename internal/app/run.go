@@ -11,8 +11,6 @@ import (
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
-
-	"hospital.example/analyze-retry/internal/metrics"
 )
 
 // Run works jobs until ctx ends. Then it stops in this order: the worker is not ready any more, takes no more
@@ -110,17 +108,11 @@ func (a *App) gatewayErrs() (polls, answers error) {
 	return polls, answers
 }
 
-// state returns what /metrics asks at every scrape.
-func (a *App) state(version string) metrics.State {
-	active := map[string]int{}
-	for jobType, loop := range a.loops {
-		active[jobType] = loop.ActiveJobs()
-	}
+// refresh notes what /metrics shows as it is at a scrape.
+func (a *App) refresh() {
 	polls, _ := a.gatewayErrs()
-	return metrics.State{
-		Version:    version,
-		ActiveJobs: active,
-		GatewayUp:  polls == nil,
-		StoreUp:    a.recorder.Err() == nil,
+	a.numbers.Up(polls == nil, a.recorder.Err() == nil)
+	for jobType, loop := range a.loops {
+		a.numbers.Active(jobType, loop.ActiveJobs())
 	}
 }

@@ -52,14 +52,17 @@ func registryOf(t *testing.T, inUse ...string) (*prometheus.Registry, *metrics.M
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	m := metrics.New(reg, policy.BuiltIns().All(), inUse...)
-	m.Stands(stands)
+	asked(m)
 	return reg, m
 }
 
-// stands is how a worker with the default job types stands at a scrape.
-var stands = metrics.State{
-	Version: "v1.2.3", StoreUp: true,
-	ActiveJobs: map[string]int{"analyze-retry": 0, "record-retry-outcome": 0, "retry-submission-backoff": 0},
+// asked notes what a worker with the default job types is asked at a scrape.
+func asked(m *metrics.Metrics) {
+	m.Built("v1.2.3")
+	m.Up(false, true)
+	for _, jobType := range []string{"analyze-retry", "record-retry-outcome", "retry-submission-backoff"} {
+		m.Active(jobType, 0)
+	}
 }
 
 // Alert rules and dashboard are checked against the series at the start.
@@ -194,7 +197,7 @@ func TestDecisionsMakeNoSeries(t *testing.T) {
 func TestAScrapeOfAFreshWorkerIsBelow30KB(t *testing.T) {
 	reg := metrics.NewRegistry()
 	m := metrics.New(reg, policy.BuiltIns().All(), "tiss", "tiss") // of both job types that are worked by default
-	m.Stands(stands)
+	asked(m)
 	m.ClaimsCounted(claims.Census{}, nil)
 	if size := len(exposition(t, reg)); size > 30_000 {
 		t.Errorf("a scrape has %d bytes", size)

@@ -69,22 +69,14 @@ func (m *Metrics) ClaimsCounted(census claims.Census, rates map[string]float64) 
 	}
 }
 
-// State is what is asked at every scrape.
-type State struct {
-	// Version is that of the worker's build.
-	Version string
-	// GatewayUp is whether polls come through, StoreUp whether the store takes writes.
-	GatewayUp, StoreUp bool
-	// ActiveJobs is the number of active jobs by the types that are worked.
-	ActiveJobs map[string]int
+// Built notes the version of the worker's build.
+func (m *Metrics) Built(version string) { m.set(buildInfo, 1, version) }
+
+// Up notes whether polls for jobs reach the gateway, and whether the store takes writes.
+func (m *Metrics) Up(gateway, store bool) {
+	m.set(gatewayUp, number(gateway))
+	m.set(storeUp, number(store))
 }
 
-// Stands notes the state at a scrape.
-func (m *Metrics) Stands(s State) {
-	m.set(buildInfo, 1, s.Version)
-	m.set(gatewayUp, number(s.GatewayUp))
-	m.set(storeUp, number(s.StoreUp))
-	for jobType, active := range s.ActiveJobs {
-		m.set(jobsActive, float64(active), jobType)
-	}
-}
+// Active notes how many jobs of a type are active.
+func (m *Metrics) Active(jobType string, jobs int) { m.set(jobsActive, float64(jobs), jobType) }
