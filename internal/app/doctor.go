@@ -21,11 +21,8 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// answerTimeout bounds what the doctor asks of another process, checkTimeout each check.
-const (
-	answerTimeout = 5 * time.Second
-	checkTimeout  = 3 * answerTimeout
-)
+// checkTimeout bounds each check.
+const checkTimeout = 10 * time.Second
 
 // checks are what the doctor looks at, in this order.
 var checks = []func(context.Context, config.Config, time.Time) text.Findings{
@@ -88,9 +85,7 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 	}
 	defer func() { _ = client.Close() }()
 	address, strategy := cfg.Address(), cfg.AuthStrategy()
-	limited, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	topology, err := client.Topology(limited)
+	topology, err := client.Topology(ctx)
 	switch code := transport.Code(err); {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
 		return text.Findings{failed("authentication", fmt.Errorf("%s: %w", strategy, err),
@@ -182,7 +177,7 @@ func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findin
 	if err != nil {
 		return text.Findings{failed("queue", fmt.Errorf("RETRY_EVENTS_URL: %w", err), text.Message{})}
 	}
-	dialer := net.Dialer{Timeout: answerTimeout}
+	dialer := net.Dialer{Timeout: checkTimeout / 3} // so that a host that is silent leaves time for others
 	for _, host := range hosts {
 		var conn net.Conn
 		if conn, err = dialer.DialContext(ctx, "tcp", host); err == nil {
@@ -196,8 +191,6 @@ func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findin
 
 // checkWorker warns where none runs, and finds an error where one is not ready.
 func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findings {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
 	err := ops.Ask(ctx, httpOptions(cfg))
 	if err == nil {
 		return text.Findings{ok("worker", text.Messagef("ready"))}
@@ -214,6 +207,8 @@ func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findi
 // Ready asks the worker that runs with these settings on this host whether it is ready. The severity is
 // [text.OK] or [text.Error].
 func Ready(ctx context.Context, cfg config.Config) text.Finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
 	f := checkWorker(ctx, cfg, time.Time{})[0]
 	if f.Severity == text.Warning {
 		f.Severity = text.Error
