@@ -20,32 +20,30 @@ import (
 // LoadConfig reads the settings, and tries the policies, the files and the queue that they name. Its error is
 // a [text.Faults] with the faults of all.
 func LoadConfig() (config.Config, error) {
-	cfg, err := config.Load()
-	found, _ := errors.AsType[text.Faults](err)
-	try := func(err error) {
+	cfg, wrong := config.Load()
+	if wrong != nil {
+		cfg.Policies, _ = config.Part[config.Policies]() // the rest is not known
+	}
+	_, noFiles := connection(cfg).TLS()
+	_, noPolicies := OpenPolicies(cfg.Policies)
+	var noQueue error
+	if cfg.EventsURL != "" {
+		if _, err := queue.Hosts(string(cfg.EventsURL)); err != nil {
+			noQueue = fmt.Errorf("RETRY_EVENTS_URL: %w", err)
+		}
+	}
+	var found text.Faults
+	for _, err := range []error{wrong, noFiles, noQueue, noPolicies} {
 		faults, are := errors.AsType[text.Faults](err)
 		if found = append(found, faults...); are || err == nil {
-			return
+			continue
 		}
 		for fault := range strings.SplitSeq(err.Error(), "\n") {
 			what := text.Messagef("%s", fault)
 			found = append(found, text.Finding{Severity: text.Error, Check: "settings", What: what})
 		}
 	}
-	if err != nil {
-		cfg.Policies, _ = config.Part[config.Policies]() // the rest is not known
-	} else {
-		_, err = connection(cfg).TLS()
-		try(err)
-	}
-	if cfg.EventsURL != "" {
-		if _, err = queue.Hosts(string(cfg.EventsURL)); err != nil {
-			try(fmt.Errorf("RETRY_EVENTS_URL: %w", err))
-		}
-	}
-	_, err = OpenPolicies(cfg.Policies)
-	try(err)
-	if len(found) > 0 {
+	if found != nil {
 		return config.Config{}, found
 	}
 	return cfg, nil
