@@ -179,6 +179,7 @@ func TestOneFault(t *testing.T) {
 		"RETRY_OPERATOR=" + strings.Repeat("ã", 129):    `RETRY_OPERATOR: "` + strings.Repeat("ã", 100) + `" is not allowed -> allowed: 1 to 128 characters`,
 		"RETRY_TZ=Sao_Paulo":                            `RETRY_TZ: "Sao_Paulo" is not allowed -> allowed: an IANA time zone`,
 		"RETRY_TZ=Local":                                `RETRY_TZ: "Local" is not allowed -> allowed: an IANA time zone`,
+		"RETRY_LOG_LEVEL=fatal":                         `RETRY_LOG_LEVEL: "fatal" is not allowed -> allowed: debug, info, warn or error`,
 		"RETRY_LANG=fr":                                 `RETRY_LANG: "fr" is not allowed -> allowed: pt-BR or en`,
 		"RETRY_DATABASE_URL=sqlite://" + dir + "/a.db":  `RETRY_DATABASE_URL: directory ` + dir + ` is not there`,
 		"RETRY_DATABASE_URL=/x/a.db":                    store,

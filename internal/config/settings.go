@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"go.uber.org/zap/zapcore"
 )
 
 // Setting is one setting as a person or a program is shown it.
@@ -75,6 +77,8 @@ func meets(value any, want string) bool {
 		n = time.Duration(v)
 	case time.Duration:
 		n = v
+	case zapcore.Level:
+		return v <= zapcore.ErrorLevel // above it no decision would leave a line
 	}
 	var least, most string
 	if found, _ := fmt.Sscanf(want, "%s to %s", &least, &most); found < 2 {
