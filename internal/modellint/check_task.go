@@ -1,51 +1,43 @@
 package modellint
 
 import (
-	"maps"
+	"encoding/json"
 	"slices"
 	"strings"
 
+	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
-// jobTypes finds job types that the worker does not work, but was meant to, and calls of a process that is most
-// likely another one.
-func (l *linter) jobTypes(n *node) {
-	_, set := l.options.JobTypes[n.jobType]
-	_, computed := expression(n.jobType)
-	switch written := l.meant[n]; {
-	case written != "" && n.isJob:
-		l.add(n, "job-type-misspelt", written, n.jobType)
-		return
-	case written != "":
-		l.add(n, "process-misspelt", written, n.calls)
-		return
-	case l.tasks[n] == nil || computed || set:
-		return
-	}
-	f := l.add(n, "job-type-without-policy", n.jobType, strings.Join(l.jobTypesDecided(), ", "))
-	if maps.Equal(l.options.JobTypes, standardTypes) {
-		f.Severity = text.Information // the settings are most likely not those of the worker
-	}
-}
-
-// headers finds faults of a task's headers, and those that change nothing.
+// headers finds faults of a task's headers, and those that change nothing. The worker itself reads a job that has
+// nothing wrong but its headers, so that both find the same.
 func (l *linter) headers(n *node) {
-	if isOutcome(n) {
+	if n.records {
 		l.outcomePolicy(n)
 	}
-	a := l.tasks[n]
-	if a == nil {
+	if !n.analyzes {
 		return
 	}
-	for _, f := range a.faults {
-		l.refused(n, f)
+	keys := map[string]string{}
+	for _, h := range n.all("header") {
+		keys[h.name] = h.value
 	}
-	for _, h := range n.headers {
-		refused := slices.ContainsFunc(a.faults, func(f input.Fault) bool { return f.Name == h.name })
-		if ours := text.Nearest(h.name, contract.Headers()); ours != "" && ours != h.name && !refused {
+	s, _ := json.Marshal(keys) // texts
+	sound := &job.Job{Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
+	for _, f := range input.ReadDecision(sound, l.options.Policies, "tiss").Invalid {
+		delete(keys, f.Name)
+		mistake := "header-refused"
+		if f.Name == contract.HeaderPolicy {
+			mistake = "policy-unknown"
+		}
+		h, _ := n.entry("header", f.Name)
+		l.add(n, mistake, f.Name, f.Value, f.Rule).Line = h.line
+	}
+	for _, h := range n.all("header") {
+		_, taken := keys[h.name]
+		if ours := text.Nearest(h.name, contract.Headers()); taken && ours != "" && ours != h.name {
 			l.add(n, "header-not-read", h.name, ours, h.value).Line = h.line
 		}
 	}
@@ -53,45 +45,65 @@ func (l *linter) headers(n *node) {
 
 // outcomePolicy finds a policy of accepted claims that the worker does not know.
 func (l *linter) outcomePolicy(n *node) {
-	for _, h := range n.headers {
-		_, isType := l.options.JobTypes[h.value]
-		if _, known := l.options.Policies.Get(h.value); h.name == contract.HeaderPolicy && !known && !isType {
-			known := append(l.options.Policies.Names(), l.jobTypesDecided()...)
-			l.add(n, "outcome-policy", h.name, h.value, strings.Join(known, ", ")).Line = h.line
-		}
+	known := append(l.options.Policies.Names(), l.jobTypes()...)
+	if h, is := n.entry("header", contract.HeaderPolicy); is && !slices.Contains(known, h.value) {
+		l.add(n, "outcome-policy", h.name, h.value, strings.Join(known, ", ")).Line = h.line
 	}
 }
 
-// refused adds a header that the worker refuses.
-func (l *linter) refused(n *node, f input.Fault) {
-	h, _ := named(n.headers, f.Name)
-	mistake := "header-refused"
-	if f.Name == contract.HeaderPolicy {
-		mistake = "policy-unknown"
-	}
-	l.add(n, mistake, f.Name, f.Value, f.Rule).Line = h.line
-}
-
-// countHidden finds mappings that keep results of an analysis from the process.
-func (l *linter) countHidden(n *node) {
-	a := l.tasks[n]
-	if a == nil {
+// resultsHidden finds mappings that keep results of an analysis from the process: the count, or what another node
+// reads.
+func (l *linter) resultsHidden(n *node) {
+	if !n.analyzes {
 		return
 	}
-	l.addNaming(n, "results-hidden", a.results, func(v string) bool {
-		_, lost := n.input(v)
-		if len(n.outputs) > 0 {
-			m, is := n.output(v)
+	l.addNaming(n, "results-hidden", results, func(v string) bool {
+		_, lost := n.entry("input", v)
+		if len(n.all("output")) > 0 {
+			m, is := n.entry("output", v)
 			feel, _ := expression(m.value)
-			lost = !is || !reads(feel, v)
+			lost = !is || !slices.Contains(names(feel), v)
 		}
-		return lost && (v == contract.RetryCount || readElsewhere(n, v))
+		return lost && (v == contract.RetryCount || slices.ContainsFunc(n.process.nodes, func(other *node) bool {
+			return other != n && other.variables[v] && !other.catchesErrors // which reads those of the error
+		}))
 	})
 }
 
-// readElsewhere reports whether another node of the process reads a variable. An error event reads those of the error.
-func readElsewhere(n *node, variable string) bool {
-	return slices.ContainsFunc(n.process.nodes, func(other *node) bool {
-		return other != n && other.variables[variable] && !other.catchesErrors
+// claimIDKept finds mappings that clear the id of the claim.
+func (l *linter) claimIDKept(n *node) {
+	for _, m := range n.entries {
+		if m.name == contract.ClaimID && isNull(m) {
+			l.add(n, "claim-id-lost").Line = m.line
+		}
+	}
+}
+
+// errorsCaught finds errors of the worker that no event catches. A process may leave them to one that calls it, of
+// which the call is looked at, and says so by an end event of its own.
+func (l *linter) errorsCaught(n *node) {
+	if n.process.called {
+		return
+	}
+	l.addNaming(n, "error-not-caught", codes, func(code string) bool {
+		left := func(n *node) bool { return n.ends(code) && len(catchers(n, code)) == 0 }
+		return n.throws(code) && len(catchers(n, code)) == 0 && !slices.ContainsFunc(n.process.nodes, left)
+	})
+}
+
+// errorVariables finds what an event that catches an error of the worker does not pass on: variables that are read
+// after it must be mapped, and for a person the reason. From the next analysis on they are another one's.
+func (l *linter) errorVariables(event *node) {
+	l.addNaming(event, "error-variables", results, func(v string) bool {
+		again := func(n *node) bool { return n.analyzes || n.loops }
+		behind := reached(event.after(), func(n *node) bool {
+			_, written := n.entry("output", v)
+			return written || again(n)
+		})
+		_, mapped := event.entry("output", v)
+		return !mapped && slices.ContainsFunc(behind, func(n *node) bool {
+			shown := v == "retryReason" && (n.kind == "userTask" || n.kind == "sendTask")
+			return !again(n) && (shown || n.variables[v])
+		})
 	})
 }

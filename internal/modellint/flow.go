@@ -6,8 +6,8 @@ import "slices"
 // out of one.
 func (n *node) next() (all []*node) {
 	all = append(all, n.boundary...)
-	if entries := n.entries(); len(entries) > 0 {
-		return append(all, entries...)
+	if starts := n.starts(); len(starts) > 0 {
+		return append(all, starts...)
 	}
 	return append(all, n.after()...)
 }
@@ -23,8 +23,8 @@ func (n *node) after() (all []*node) {
 	return n.parent.after()
 }
 
-// entries returns the nodes with which a sub-process begins.
-func (n *node) entries() (all []*node) {
+// starts returns the nodes with which a sub-process begins.
+func (n *node) starts() (all []*node) {
 	for _, c := range n.children {
 		if c.kind == "startEvent" && !c.catchesErrors {
 			all = append(all, c)
@@ -38,36 +38,26 @@ func (n *node) finishes() bool {
 	return !n.throwsError && len(n.BPMN("linkEventDefinition")) == 0 && len(n.next()) == 0
 }
 
-// walk visits what can follow some nodes, them included, each node once. It goes on behind a node for which visit
-// returns true.
-func walk(from []*node, visit func(*node) bool) {
+// reached returns the nodes on the ways from some nodes, them included, up to those that stop.
+func reached(from []*node, stops func(*node) bool) (all []*node) {
 	seen := map[*node]bool{}
-	for queue := from; len(queue) > 0; {
+	for queue := slices.Clone(from); len(queue) > 0; queue = queue[1:] {
 		n := queue[0]
-		queue = queue[1:]
 		if seen[n] {
 			continue
 		}
 		seen[n] = true
-		if visit(n) {
+		all = append(all, n)
+		if !stops(n) {
 			queue = append(queue, n.next()...)
 		}
 	}
+	return all
 }
 
-// meets reports whether something holds of a node on a way from one of some nodes, them included, up to one that stops.
-func meets(from []*node, holds, stops func(*node) bool) (does bool) {
-	walk(from, func(n *node) bool {
-		does = does || holds(n)
-		return !does && !stops(n)
-	})
-	return does
-}
-
-// leads reports whether a way leads from one of some nodes to another one, both included, that is not through nodes
-// that stop.
+// leads reports whether a way leads from one of some nodes to another one that is not through nodes that stop.
 func leads(from []*node, to *node, stops func(*node) bool) bool {
-	return meets(from, func(n *node) bool { return n == to }, stops)
+	return slices.Contains(reached(from, stops), to)
 }
 
 // catchers returns the events that catch an error which a node throws, in its own process; none if the error leaves that.

@@ -52,22 +52,24 @@ func compact(feel string) string {
 	return blanks.ReplaceAllString(strings.Join(strings.Fields(feel), " "), "$1")
 }
 
-// unknown returns the names that an expression, or a text that should be one, has in a form that is not known.
-func unknown(place, value string) []string {
-	feel, is := expression(value)
-	if is && forms[place] != nil {
-		feel = forms[place].ReplaceAllString(compact(feel), " ")
+// form finds an expression, or a text that should be one, that reads one of some variables in a form that is not known
+// to work. Unless it is sure not to, what it computes may be right.
+func (l *linter) form(n *node, mistake string, e entry, variables []string, sure bool) bool {
+	feel, is := expression(e.value)
+	unknown := compact(feel)
+	if is && forms[e.kind] != nil {
+		unknown = forms[e.kind].ReplaceAllString(unknown, " ")
 	}
-	return names(feel)
-}
-
-// first returns the first of some names that is among others, empty for none.
-func first(some, others []string) string {
-	at := slices.IndexFunc(some, func(name string) bool { return slices.Contains(others, name) })
-	if at < 0 {
-		return ""
+	read := slices.DeleteFunc(names(unknown), func(name string) bool { return !slices.Contains(variables, name) })
+	if len(read) == 0 {
+		return false
 	}
-	return some[at]
+	f := l.add(n, mistake, read[0], text.Shorten(e.value, 100))
+	f.Line = e.line
+	if is && !sure {
+		f.Severity = text.Warning
+	}
+	return true
 }
 
 // inTimers are the variables of an analysis, and of the failure before it, that a timer is not to read in
@@ -77,26 +79,28 @@ var inTimers = []string{
 	contract.LastSubmissionTime,
 }
 
-// timers finds timers that do not wait as decided by the analysis before, nil for none.
+// inForms are the functions in the forms of a timer.
+var inForms = []string{"string", "duration", "floor", "ceiling"}
+
+// timers finds timers that do not wait as decided by the analysis before, nil for none, or do not lead to the
+// submission.
 func (l *linter) timers(n, analysis *node) {
-	if n.timer == nil {
-		return
-	}
-	feel, is := expression(n.timer.value)
+	feel, _ := expression(n.timer.value)
 	read := names(feel)
-	ours := first(unknown(n.timer.name, n.timer.value), inTimers)
-	computed := slices.ContainsFunc(read, n.process.writes) && !slices.Contains(read, contract.RetryCount)
+	ours := func(name string) bool { return slices.Contains(inTimers, name) }
+	other := func(name string) bool { return !ours(name) && !slices.Contains(inForms, name) }
+	computed := func(name string) bool { return name != contract.RetryCount && n.process.writes(name) }
 	switch {
-	case ours != "":
-		f := l.add(n, "timer-form", ours, text.Shorten(n.timer.value, 100))
-		f.Line = n.timer.line
-		known := slices.Concat(inTimers, []string{"PT", "string", "duration", "floor", "ceiling"})
-		if is && slices.ContainsFunc(read, func(name string) bool { return !slices.Contains(known, name) }) {
-			f.Severity = text.Warning // what it computes may be right
-		}
-	case analysis == nil || l.variableMisspelt(n, feel, n.timer.line):
-	case first(read, inTimers) == "" && !computed && n.kind == "intermediateCatchEvent":
+	case n.timer.kind == "":
+		return
+	case l.form(n, "timer-form", n.timer, inTimers, !slices.ContainsFunc(read, other)):
+	case analysis == nil || l.variableMisspelt(n, n.timer):
+	case slices.ContainsFunc(read, ours) || slices.ContainsFunc(read, computed):
+	case n.kind == "intermediateCatchEvent":
 		l.add(n, "timer-fixed", quoted(analysis)).Line = n.timer.line
+	}
+	if analysis != nil {
+		l.timerLeads(n, analysis)
 	}
 }
 
@@ -104,36 +108,26 @@ func (l *linter) timers(n, analysis *node) {
 // is none. decides reports whether they are asked right behind an analysis.
 func (l *linter) conditions(n *node, decides bool) {
 	for _, f := range n.flows {
-		feel, is := expression(f.condition)
-		ours := first(unknown("conditionExpression", f.condition), allResults)
-		if ours == "" {
-			if decides {
-				l.variableMisspelt(n, feel, f.line)
-			}
-			continue
-		}
-		found := l.add(n, "condition-form", ours, text.Shorten(f.condition, 100))
-		found.Line = f.line
-		if is && !otherType.MatchString(compact(feel)) {
-			found.Severity = text.Warning // what it computes may be right
+		feel, _ := expression(f.condition.value)
+		wrong := otherType.MatchString(compact(feel))
+		if !l.form(n, "condition-form", f.condition, results, wrong) && decides {
+			l.variableMisspelt(n, f.condition)
 		}
 	}
 }
 
 // variableMisspelt finds a name that most likely means a variable of the worker's, where that would be read:
 // nothing is written under it, and the expression reads none of ours.
-func (l *linter) variableMisspelt(n *node, feel string, line int) bool {
+func (l *linter) variableMisspelt(n *node, e entry) bool {
+	feel, _ := expression(e.value)
 	read := names(feel)
-	if first(read, allResults) != "" {
+	if slices.ContainsFunc(read, func(name string) bool { return slices.Contains(results, name) }) {
 		return false
 	}
 	for _, name := range read {
-		for _, ours := range allResults {
-			near := strings.EqualFold(name, ours) || text.OneSlip(name, ours)
-			if near && !n.process.writes(name) {
-				l.add(n, "variable-misspelt", name, ours).Line = line
-				return true
-			}
+		if ours := misspelt(name, results); ours != "" && !n.process.writes(name) {
+			l.add(n, "variable-misspelt", name, ours).Line = e.line
+			return true
 		}
 	}
 	return false
@@ -145,52 +139,61 @@ const redriveMessage = "redrive-claim"
 // messages finds events that wait for the worker's message, but that it does not reach: of those that wait
 // for the same one the first.
 func (l *linter) messages(n *node) {
-	feel, _ := expression(n.key)
-	key := n.process.file + " " + n.message + " " + n.key
-	if l.said[key] {
-		return
-	}
-	l.said[key] = true
+	key, is := expression(n.key)
 	switch {
+	case !l.once(n.process.file, n.message, n.key):
 	case misspelt(n.message, []string{redriveMessage}) != "":
 		l.add(n, "message-misspelt", n.message, redriveMessage)
-	case n.message == redriveMessage && (unknown("correlationKey", n.key) != nil || names(feel) == nil):
-		f := l.add(n, "correlation-key", n.key)
-		if slices.ContainsFunc(names(feel), n.process.writes) {
-			f.Severity = text.Warning // it may hold the claim's id
-		}
+	case n.message == redriveMessage && !(is && forms["correlationKey"].MatchString(compact(key))):
+		l.add(n, "correlation-key", n.key)
 	}
 }
 
-// misspelt returns the known name that another one was most likely meant to be, empty for none or if it is one:
-// one slip, other signs between the words, or words between the outer ones left out. A number at the end is no
-// slip, but another version.
+// misspelt returns the known name that another one was most likely meant to be, empty for none or if it is one: one
+// slip, other signs between the words, or the word retry between two others left out.
 func misspelt(name string, known []string) string {
-	words := func(s string) []string {
-		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune("-_. ", r) })
-	}
-	unnumbered := func(s string) string { return strings.TrimRight(s, "0123456789") }
-	a := words(name)
-	if slices.Contains(known, name) {
-		return ""
+	letters := strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
+	near := func(ours string) bool {
+		a, b := letters.Replace(name), letters.Replace(ours)
+		return strings.EqualFold(a, b) || text.OneSlip(a, b)
 	}
 	for _, ours := range known {
-		b := words(ours)
-		plain, other := strings.Join(a, ""), strings.Join(b, "")
-		slip := text.OneSlip(plain, other) && unnumbered(plain) != unnumbered(other)
-		added := slices.ContainsFunc(a, func(word string) bool { return !slices.Contains(b, word) })
-		shorter := len(a) > 1 && !added && a[0] == b[0] && a[len(a)-1] == b[len(b)-1]
-		if plain == other || slip || shorter {
+		switch short := strings.Replace(ours, "-retry-", "-", 1); {
+		case slices.Contains(known, name):
+			return ""
+		case near(ours) || near(short):
 			return ours
 		}
 	}
 	return ""
 }
 
-// writes reports whether a mapping of the process writes a variable.
-func (p *process) writes(variable string) bool {
-	return slices.ContainsFunc(p.nodes, func(n *node) bool {
-		_, is := n.output(variable)
-		return is
-	})
+// Only what the rules need is read of FEEL: which variables an expression names, and its texts in quotes.
+
+var (
+	feelText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	feelName = regexp.MustCompile(`(\.\s*)?([\pL_][\pL\pN_]*)`)
+)
+
+// expression returns the FEEL of an attribute; is reports whether it is one. Zeebe takes a value without "=" as a plain text.
+func expression(value string) (feel string, is bool) {
+	return strings.CutPrefix(strings.TrimSpace(value), "=")
+}
+
+// names returns the variables that an expression reads: of a.b only a. Function names are among them.
+func names(feel string) (found []string) {
+	for _, name := range feelName.FindAllStringSubmatch(feelText.ReplaceAllString(feel, " "), -1) {
+		if field := name[1] != ""; !field && !slices.Contains(found, name[2]) {
+			found = append(found, name[2])
+		}
+	}
+	return found
+}
+
+// texts returns the texts in quotes of an expression.
+func texts(feel string) (found []string) {
+	for _, text := range feelText.FindAllString(feel, -1) {
+		found = append(found, text[1:len(text)-1])
+	}
+	return found
 }

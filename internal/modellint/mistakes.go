@@ -2,15 +2,14 @@ package modellint
 
 import (
 	_ "embed" // for the texts
-	"encoding/xml"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
-	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -25,28 +24,29 @@ var mistakes = sync.OnceValue(func() (all map[string]text.Finding) {
 	return all
 })
 
+// once reports whether something has not been said.
+func (l *linter) once(what ...any) bool {
+	key := fmt.Sprint(what...)
+	said := l.said[key]
+	l.said[key] = true
+	return !said
+}
+
 // add adds a mistake at an element, with the texts that it names as the first and so on. What it returns may be
 // changed.
 func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
-	key := fmt.Sprint(n.process.file, n.id, mistake, args)
-	if l.said[key] {
+	if !l.once(n.process.file, n.id, mistake, args) {
 		return &text.Finding{}
 	}
-	l.said[key] = true
 	f := mistakes()[mistake]
 	for _, m := range []*text.Message{&f.What, &f.Effect, &f.Advice} {
 		if strings.Contains(m.Format, "%[") {
 			m.Args = args
 		}
 	}
-	places := []string{"{id}", n.id}
+	places := []string{"{id}", html.EscapeString(n.id)} // in XML as in HTML
 	for i, arg := range args {
-		places = append(places, fmt.Sprintf("{%d}", i+1), fmt.Sprint(arg))
-	}
-	for i, s := range places {
-		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
-		places[i] = b.String()
+		places = append(places, fmt.Sprintf("{%d}", i+1), html.EscapeString(fmt.Sprint(arg)))
 	}
 	f.Fix = strings.NewReplacer(places...).Replace(f.Fix)
 	f.File, f.Line, f.Name = n.process.file, n.Line, n.name
@@ -63,11 +63,6 @@ func (l *linter) addNaming(n *node, mistake string, some []string, holds func(st
 	if len(found) > 0 {
 		l.add(n, mistake, append([]any{strings.Join(found, ", ")}, args...)...)
 	}
-}
-
-// nowhere is the place of a mistake of a whole file.
-func nowhere(file string) *node {
-	return &node{Element: &bpmnxml.Element{}, process: &process{file: file}}
 }
 
 // quoted names an element.

@@ -1,7 +1,6 @@
 package modellint
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,10 +10,12 @@ import (
 
 // process is one process of a file.
 type process struct {
+	*bpmnxml.Element
 	id, file string
-	line     int
-	// known is one that came with the worker and is not looked at itself; neither is one that is not executable.
-	known, executable bool
+	// bundled is one that came with the worker, and is not looked at itself.
+	bundled bool
+	// called is one that another process calls.
+	called bool
 	// nodes are in the order of the file, with those in sub-processes.
 	nodes []*node
 }
@@ -27,42 +28,36 @@ type node struct {
 	// parent is the sub-process around it, nil at the top of the process. children are those of a sub-process.
 	parent   *node
 	children []*node
-	// host is the activity that a boundary event is attached to, boundary the events attached to an activity. One that does not
-	// interrupt it begins a branch of its own.
-	host         *node
-	boundary     []*node
-	interrupting bool
-	flows        []flow
-
-	// inputs and outputs are the sources of the variables that its mappings write: to a.b they write a.
-	inputs, outputs, headers []entry
-	// jobType is that of its task definition, if isJob.
-	isJob   bool
-	jobType string
-	// calls is the id of the process that a call activity calls.
-	calls string
+	// host is the activity that a boundary event is attached to, boundary the events attached to an activity.
+	host     *node
+	boundary []*node
+	flows    []flow
+	// entries are its mappings and task headers: an input or output by the variable that it writes, of a.b that is a.
+	entries []entry
+	// jobType is that of its task definition, calls the process that a call activity calls.
+	jobType, calls string
 	// errorCode is that of an error event, which catches or throws; one that catches and has no code catches all.
 	catchesErrors, throwsError bool
 	errorCode                  string
-	// timer is the definition of a timer event, by timeDuration, timeDate or timeCycle; nil for none.
-	timer *entry
+	// timer is the definition of a timer event: a timeDuration, timeDate or timeCycle.
+	timer entry
 	// message is the name of the message that an event or a receive task waits for, key its correlation key.
 	message, key string
 	// variables are those that its expressions read.
 	variables map[string]bool
+	meaning
 }
 
-// entry is something that stands under a name in a node.
+// entry is a value that stands in a node, under a name where there are several of a kind.
 type entry struct {
-	name, value string
-	line        int
+	kind, name, value string
+	line              int
 }
 
 // flow is a sequence flow.
 type flow struct {
 	to        *node
-	condition string
-	line      int
+	condition entry
 }
 
 var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess)$|^(callActivity|transaction)$`)
@@ -71,31 +66,29 @@ func isNode(e *bpmnxml.Element) bool {
 	return e.Name.Space == bpmnxml.BPMN && nodeNames.MatchString(e.Name.Local)
 }
 
-// builder makes processes of one file.
+// at is the place of a finding that is at no flow node.
+func at(file string, e *bpmnxml.Element) *node {
+	return &node{Element: e, id: e.Attr("id"), process: &process{file: file}}
+}
+
+// builder makes the processes of one file, of which it knows the elements by their ids.
 type builder struct {
-	// declared are the errors and messages of the file by their ids.
-	declared map[string]*bpmnxml.Element
-	byID     map[string]*node
+	elements map[string]*bpmnxml.Element
+	nodes    map[string]*node
 	flows    []*bpmnxml.Element
 }
 
 // processes returns the processes of a file.
-func processes(file string, root *bpmnxml.Element) (found []*process, err error) {
-	b := &builder{declared: map[string]*bpmnxml.Element{}}
-	for _, e := range append(root.BPMN("error"), root.BPMN("message")...) {
-		b.declared[e.Attr("id")] = e
-	}
+func processes(file string, root *bpmnxml.Element, elements map[string]*bpmnxml.Element) (found []*process) {
+	b := &builder{elements: elements, nodes: map[string]*node{}}
 	for _, e := range root.BPMN("process") {
-		p := &process{id: e.Attr("id"), file: file, line: e.Line, executable: e.Attr("isExecutable") == "true"}
-		b.byID, b.flows = map[string]*node{}, nil
+		p := &process{Element: e, id: e.Attr("id"), file: file}
+		b.flows = nil
 		b.scope(p, nil, e)
-		b.connect(p)
 		found = append(found, p)
+		b.connect(p)
 	}
-	if found == nil {
-		return nil, errors.New("it has no process")
-	}
-	return found, nil
+	return found
 }
 
 // scope adds the nodes of a process or sub-process.
@@ -119,67 +112,64 @@ func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {
 	n := &node{
 		Element: e, kind: e.Name.Local, id: e.Attr("id"), name: strings.Join(strings.Fields(e.Attr("name")), " "),
-		process: p, parent: parent, interrupting: e.Attr("cancelActivity") != "false", variables: map[string]bool{},
+		process: p, parent: parent, variables: map[string]bool{},
 	}
-	b.byID[n.id] = n
+	b.nodes[n.id] = n
 	n.extensions()
-	n.messageOf(b.declared[e.Attr("messageRef")]) // a receive task
-	for _, d := range e.BPMN("errorEventDefinition") {
-		n.throwsError, n.catchesErrors = n.kind == "endEvent", n.kind != "endEvent"
-		if declared := b.declared[d.Attr("errorRef")]; declared != nil {
-			n.errorCode = declared.Attr("errorCode")
-		}
-	}
-	for _, d := range e.BPMN("messageEventDefinition") {
-		n.messageOf(b.declared[d.Attr("messageRef")])
-	}
-	for _, d := range e.BPMN("timerEventDefinition") {
-		for _, t := range d.Children {
-			n.timer = &entry{t.Name.Local, strings.TrimSpace(t.Text), t.Line}
+	b.message(n, e) // a receive task
+	for _, d := range e.Children {
+		switch d.Name.Local {
+		case "errorEventDefinition":
+			n.throwsError, n.catchesErrors = n.kind == "endEvent", n.kind != "endEvent"
+			n.errorCode = b.elements[d.Attr("errorRef")].Attr("errorCode")
+		case "messageEventDefinition":
+			b.message(n, d)
+		case "timerEventDefinition":
+			for _, t := range d.Children {
+				n.timer = entry{t.Name.Local, "", strings.TrimSpace(t.Text), t.Line}
+			}
 		}
 	}
 	n.gather(e)
 	return n
 }
 
-// extensions reads Zeebe's extensions of a node.
-func (n *node) extensions() {
-	add := func(to *[]entry, e *bpmnxml.Element, name, value string) {
-		variable, _, _ := strings.Cut(e.Attr(name), ".")
-		*to = append(*to, entry{strings.TrimSpace(variable), strings.TrimSpace(e.Attr(value)), e.Line})
-	}
-	for _, io := range n.Zeebe("ioMapping") {
-		for _, m := range io.Children {
-			to := map[string]*[]entry{"input": &n.inputs, "output": &n.outputs}[m.Name.Local]
-			add(to, m, "target", "source")
-		}
-	}
-	for _, headers := range n.Zeebe("taskHeaders") {
-		for _, h := range headers.Children {
-			add(&n.headers, h, "key", "value")
-		}
-	}
-	for _, d := range n.Zeebe("taskDefinition") {
-		n.isJob, n.jobType = true, d.Attr("type")
-	}
-	for _, c := range n.Zeebe("calledElement") {
-		n.calls = c.Attr("processId")
-	}
-	for _, s := range append(n.Zeebe("script"), n.Zeebe("calledDecision")...) {
-		if len(n.outputs) == 0 { // with mappings, only those reach the process
-			add(&n.outputs, s, "resultVariable", "expression")
-		}
-	}
-}
-
-// messageOf sets the message that a node waits for.
-func (n *node) messageOf(declared *bpmnxml.Element) {
-	if declared == nil || n.isJob { // what throws a message is a job
+// message sets the message that a node waits for. What throws one is a job.
+func (b *builder) message(n *node, e *bpmnxml.Element) {
+	declared := b.elements[e.Attr("messageRef")]
+	if n.jobType != "" || !declared.Is("message") {
 		return
 	}
 	n.message = declared.Attr("name")
 	for _, s := range declared.Zeebe("subscription") {
 		n.key = s.Attr("correlationKey")
+	}
+}
+
+// extensions reads Zeebe's extensions of a node.
+func (n *node) extensions() {
+	add := func(e *bpmnxml.Element, kind, name, value string) {
+		variable, _, _ := strings.Cut(e.Attr(name), ".")
+		n.entries = append(n.entries, entry{kind, strings.TrimSpace(variable), strings.TrimSpace(e.Attr(value)), e.Line})
+	}
+	for _, io := range n.Zeebe("ioMapping") {
+		for _, m := range io.Children {
+			add(m, m.Name.Local, "target", "source")
+		}
+	}
+	for _, headers := range n.Zeebe("taskHeaders") {
+		for _, h := range headers.Children {
+			add(h, "header", "key", "value")
+		}
+	}
+	for _, s := range append(n.Zeebe("script"), n.Zeebe("calledDecision")...) {
+		add(s, "output", "resultVariable", "expression")
+	}
+	for _, d := range n.Zeebe("taskDefinition") {
+		n.jobType = d.Attr("type")
+	}
+	for _, c := range n.Zeebe("calledElement") {
+		n.calls = c.Attr("processId")
 	}
 }
 
@@ -203,26 +193,29 @@ func (n *node) gather(e *bpmnxml.Element) {
 	}
 }
 
-// connect resolves the references of a process.
+// connect resolves the references between the nodes of a process.
 func (b *builder) connect(p *process) {
 	for _, f := range b.flows {
-		from, to := b.byID[f.Attr("sourceRef")], b.byID[f.Attr("targetRef")]
+		from, to := b.nodes[f.Attr("sourceRef")], b.nodes[f.Attr("targetRef")]
 		if from == nil || to == nil {
 			continue
 		}
 		one := flow{to: to}
 		for _, c := range f.BPMN("conditionExpression") {
-			one.condition, one.line = strings.TrimSpace(c.Text), c.Line
+			one.condition = entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line}
 			from.gather(c)
 		}
 		from.flows = append(from.flows, one)
 	}
 	for _, n := range p.nodes {
-		if host := b.byID[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
+		if host := b.nodes[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
 			n.host, host.boundary = host, append(host.boundary, n)
 		}
 	}
 }
+
+// executable reports whether a broker runs it.
+func (p *process) executable() bool { return p.Attr("isExecutable") == "true" }
 
 // isScope reports whether other nodes are in it.
 func (n *node) isScope() bool {
@@ -237,22 +230,37 @@ func (n *node) isActivity() bool {
 // works reports whether it is an activity, or can have some in it.
 func (n *node) works() bool { return n.isActivity() || n.isScope() }
 
-// output returns the mapping of a node's output to a variable, input that of its input.
-func (n *node) output(variable string) (m entry, is bool) { return named(n.outputs, variable) }
-func (n *node) input(variable string) (m entry, is bool)  { return named(n.inputs, variable) }
+// all returns the entries of a kind: input, output or header.
+func (n *node) all(kind string) []entry {
+	return slices.DeleteFunc(slices.Clone(n.entries), func(e entry) bool { return e.kind != kind })
+}
 
-// named returns the entry of a name.
-func named(entries []entry, name string) (e entry, is bool) {
-	at := slices.IndexFunc(entries, func(e entry) bool { return e.name == name })
+// entry returns the entry of a kind and name.
+func (n *node) entry(kind, name string) (e entry, is bool) {
+	at := slices.IndexFunc(n.entries, func(e entry) bool { return e.kind == kind && e.name == name })
 	if at < 0 {
 		return entry{}, false
 	}
-	return entries[at], true
+	return n.entries[at], true
 }
 
 // sets reports whether a node writes a value of its own to a variable, not the one that it has.
 func (n *node) sets(variable string) bool {
-	m, is := n.output(variable)
+	m, is := n.entry("output", variable)
 	feel, _ := expression(m.value)
 	return is && strings.TrimSpace(feel) != variable
+}
+
+// writes reports whether a mapping of the process writes a variable.
+func (p *process) writes(variable string) bool {
+	return slices.ContainsFunc(p.nodes, func(n *node) bool {
+		_, is := n.entry("output", variable)
+		return is
+	})
+}
+
+// isNull reports whether a mapping clears its variable.
+func isNull(m entry) bool {
+	feel, _ := expression(m.value)
+	return strings.TrimSpace(feel) == "null" || m.value == ""
 }

@@ -10,7 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
-	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // Options are what the models are checked against. All are required.
@@ -21,16 +20,10 @@ type Options struct {
 	JobTypes map[string]string
 }
 
-// standardTypes are the job types of a worker without settings.
-var standardTypes = map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"}
-
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes of
 // the others, and the bundled ones.
 func Lint(files []bpmn.Model, o Options) text.Findings {
-	l := &linter{
-		options: o, byID: map[string]*process{}, called: map[string]bool{}, tasks: map[*node]*analysis{},
-		meant: map[*node]string{}, ends: map[*node]bool{}, said: map[string]bool{},
-	}
+	l := &linter{options: o, byID: map[string]*process{}, said: map[string]bool{}}
 	for _, m := range bpmn.Models() {
 		l.read(m, true)
 	}
@@ -41,12 +34,10 @@ func Lint(files []bpmn.Model, o Options) text.Findings {
 	for _, p := range l.processes {
 		l.check(p)
 	}
-	for _, f := range files {
-		l.nothingChecked(f.Name)
-	}
 	order := map[string]int{}
 	for i, f := range files {
 		order[f.Name] = i
+		l.nothingChecked(f.Name)
 	}
 	slices.SortStableFunc(l.findings, func(a, b text.Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
@@ -57,88 +48,105 @@ func Lint(files []bpmn.Model, o Options) text.Findings {
 type linter struct {
 	options   Options
 	processes []*process
-	// byID are the processes that are known, called those that another one calls.
-	byID   map[string]*process
-	called map[string]bool
-	// tasks are the analysis tasks.
-	tasks map[*node]*analysis
-	// meant are the job types and processes that misspelt ones stand for, by the node.
-	meant map[*node]string
-	// ends are the ends that have a finding, said the findings: what two ways lead to is found once.
-	ends     map[*node]bool
+	// byID are the processes that can be called, bundled the ids of those that came with the worker.
+	byID    map[string]*process
+	bundled []string
+	// said are the findings, and what else is said once.
 	said     map[string]bool
 	findings text.Findings
 }
 
-// read adds the processes of a file. A process of a given file takes the place of a known one with the same id.
-func (l *linter) read(f bpmn.Model, known bool) {
+// read adds the processes of a file. A process of a given file takes the place of a bundled one with the same id.
+func (l *linter) read(f bpmn.Model, bundled bool) {
 	root, err := bpmnxml.Read(f.Content)
-	var found []*process
-	if err == nil {
-		found, err = processes(f.Name, root)
-	}
-	if err != nil {
-		if !known {
-			l.add(nowhere(f.Name), "unreadable", err.Error())
-		}
+	switch {
+	case err != nil:
+		l.add(at(f.Name, &bpmnxml.Element{}), "unreadable", err.Error())
+		return
+	case len(root.BPMN("process")) == 0:
+		l.add(at(f.Name, &bpmnxml.Element{}), "unreadable", "it has no process")
 		return
 	}
-	sound := known || l.references(f.Name, root)
-	for _, p := range found {
-		p.known = known
-		if p.executable {
-			l.byID[p.id] = p
+	elements, sound := l.elements(f.Name, root)
+	if !sound {
+		return // what else would be found follows from that
+	}
+	for _, p := range processes(f.Name, root, elements) {
+		p.bundled = bundled
+		l.processes = append(l.processes, p)
+		if bundled {
+			l.bundled = append(l.bundled, p.id)
 		}
-		if sound {
-			l.processes = append(l.processes, p)
+		if p.executable() {
+			l.byID[p.id] = p
 		}
 	}
 }
 
-// resolve finds the analysis tasks and who calls whom.
-func (l *linter) resolve() {
-	for _, p := range l.processes {
-		for _, n := range p.nodes {
-			l.correctType(n)
-			if a := l.analysisOf(n); a != nil {
-				l.tasks[n] = a
+// referring are the attributes that hold the id of another element of the file.
+var referring = []string{"sourceRef", "targetRef", "attachedToRef", "errorRef", "messageRef", "default"}
+
+// elements returns the elements of a file by their ids. It is sound if no two have the same, and those exist that
+// are named.
+func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*bpmnxml.Element, sound bool) {
+	before := len(l.findings)
+	byID = map[string]*bpmnxml.Element{}
+	root.Walk(func(e *bpmnxml.Element) {
+		id := e.Attr("id")
+		if id != "" && byID[id] != nil {
+			l.add(at(file, e), "id-twice", id)
+		}
+		byID[id] = e
+	})
+	root.Walk(func(e *bpmnxml.Element) {
+		for _, name := range referring {
+			if e.Has(name) && byID[e.Attr(name)] == nil {
+				l.add(at(file, e), "reference-broken", name, e.Attr(name))
 			}
 		}
-	}
-	for _, p := range l.processes {
-		for _, n := range p.nodes {
-			l.correctCall(n)
-			l.called[n.calls] = l.called[n.calls] || n.calls != p.id
-		}
-	}
+	})
+	byID[""] = &bpmnxml.Element{} // what an element names that names none
+	return byID, len(l.findings) == before
 }
 
 // check checks a process.
 func (l *linter) check(p *process) {
 	switch {
-	case p.known || !l.concerned(p):
+	case p.bundled || !p.concerned():
 		return
-	case !p.executable:
-		l.add(&node{Element: &bpmnxml.Element{Line: p.line}, process: p, id: p.id}, "not-executable")
+	case !p.executable():
+		l.add(at(p.file, p.Element), "not-executable")
 		return
 	}
-	behind := l.afterAnalysis(p)
+	behind := p.afterAnalysis()
 	for _, n := range p.nodes {
-		l.jobTypes(n)
 		l.headers(n)
-		l.outcomeValue(n)
-		l.countHidden(n)
+		l.resultsHidden(n)
 		l.errorsCaught(n)
 		l.timers(n, behind[n])
 		l.conditions(n, behind[n] != nil)
 		l.messages(n)
 		l.claimIDKept(n)
-		l.errorVariables(n)
+		l.outcomeValue(n)
 		if n.kind == "userTask" && len(n.Zeebe("userTask")) == 0 {
 			l.add(n, "user-task-kind")
 		}
 	}
-	l.submissionErrors(p)
-	l.outcomes(p)
-	l.ways(p, behind)
+	caught, failures := p.caught(), p.failures()
+	for _, event := range caught {
+		l.errorVariables(event)
+	}
+	for _, f := range failures {
+		l.submission(f, caught)
+	}
+	l.outcomes(p, caught, failures)
+}
+
+// nothingChecked says so of a file in which nothing uses the worker, so that silence is no approval.
+func (l *linter) nothingChecked(file string) {
+	used := func(p *process) bool { return p.file == file && p.concerned() }
+	said := slices.ContainsFunc(l.findings, func(f text.Finding) bool { return f.File == file })
+	if !said && !slices.ContainsFunc(l.processes, used) {
+		l.add(at(file, &bpmnxml.Element{}), "nothing-checked")
+	}
 }
