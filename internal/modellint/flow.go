@@ -6,8 +6,8 @@ import "slices"
 // out of one.
 func (n *node) next() (all []*node) {
 	all = append(all, n.boundary...)
-	if starts := n.starts(); len(starts) > 0 {
-		return append(all, starts...)
+	if len(n.starts) > 0 {
+		return append(all, n.starts...)
 	}
 	return append(all, n.after()...)
 }
@@ -21,16 +21,6 @@ func (n *node) after() (all []*node) {
 		return all
 	}
 	return n.parent.after()
-}
-
-// starts returns the nodes with which a sub-process begins.
-func (n *node) starts() (all []*node) {
-	for _, c := range n.children {
-		if c.kind == "startEvent" && !c.catchesErrors {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 // finishes reports whether its process can end behind a node. A link leads on, although no flow does.

@@ -1,6 +1,7 @@
 package modellint
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,9 +26,9 @@ type node struct {
 	*bpmnxml.Element
 	kind, id, name string
 	process        *process
-	// parent is the sub-process around it, nil at the top of the process. children are those of a sub-process.
-	parent   *node
-	children []*node
+	// parent is the sub-process around it, nil at the top of the process; a sub-process begins with its starts.
+	parent *node
+	starts []*node
 	// host is the activity that a boundary event is attached to, boundary the events attached to an activity.
 	host     *node
 	boundary []*node
@@ -60,7 +61,7 @@ type flow struct {
 	condition entry
 }
 
-var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess)$|^(callActivity|transaction)$`)
+var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess|callActivity)$`)
 
 func isNode(e *bpmnxml.Element) bool {
 	return e.Name.Space == bpmnxml.BPMN && nodeNames.MatchString(e.Name.Local)
@@ -91,7 +92,7 @@ func processes(file string, root *bpmnxml.Element, elements map[string]*bpmnxml.
 	return found
 }
 
-// scope adds the nodes of a process or sub-process.
+// scope adds the nodes of a process, or those in one of its nodes.
 func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 	b.flows = append(b.flows, e.BPMN("sequenceFlow")...)
 	for _, c := range e.Children {
@@ -100,12 +101,10 @@ func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 		}
 		n := b.node(p, parent, c)
 		p.nodes = append(p.nodes, n)
-		if parent != nil {
-			parent.children = append(parent.children, n)
+		if parent != nil && n.kind == "startEvent" && !n.catchesErrors {
+			parent.starts = append(parent.starts, n)
 		}
-		if n.isScope() {
-			b.scope(p, n, c)
-		}
+		b.scope(p, n, c)
 	}
 }
 
@@ -115,61 +114,48 @@ func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {
 		process: p, parent: parent, variables: map[string]bool{},
 	}
 	b.nodes[n.id] = n
-	n.extensions()
-	b.message(n, e) // a receive task
-	for _, d := range e.Children {
+	for _, d := range append([]*bpmnxml.Element{e}, e.Children...) {
 		switch d.Name.Local {
+		case "taskDefinition":
+			n.jobType = d.Attr("type")
+		case "calledElement":
+			n.calls = d.Attr("processId")
+		case "ioMapping", "taskHeaders":
+			for _, m := range d.Children {
+				n.add(m, m.Name.Local, cmp.Or(m.Attr("target"), m.Attr("key")), cmp.Or(m.Attr("source"), m.Attr("value")))
+			}
+		case "script", "calledDecision":
+			n.add(d, "output", d.Attr("resultVariable"), d.Attr("expression"))
 		case "errorEventDefinition":
 			n.throwsError, n.catchesErrors = n.kind == "endEvent", n.kind != "endEvent"
 			n.errorCode = b.elements[d.Attr("errorRef")].Attr("errorCode")
-		case "messageEventDefinition":
-			b.message(n, d)
 		case "timerEventDefinition":
 			for _, t := range d.Children {
 				n.timer = entry{t.Name.Local, "", strings.TrimSpace(t.Text), t.Line}
 			}
+		case "messageEventDefinition", "receiveTask":
+			b.message(n, d)
 		}
 	}
 	n.gather(e)
 	return n
 }
 
+// add adds a mapping or header.
+func (n *node) add(e *bpmnxml.Element, kind, name, value string) {
+	variable, _, _ := strings.Cut(name, ".")
+	n.entries = append(n.entries, entry{kind, strings.TrimSpace(variable), strings.TrimSpace(value), e.Line})
+}
+
 // message sets the message that a node waits for. What throws one is a job.
 func (b *builder) message(n *node, e *bpmnxml.Element) {
-	declared := b.elements[e.Attr("messageRef")]
-	if n.jobType != "" || !declared.Is("message") {
+	if n.jobType != "" {
 		return
 	}
+	declared := b.elements[e.Attr("messageRef")]
 	n.message = declared.Attr("name")
 	for _, s := range declared.Zeebe("subscription") {
 		n.key = s.Attr("correlationKey")
-	}
-}
-
-// extensions reads Zeebe's extensions of a node.
-func (n *node) extensions() {
-	add := func(e *bpmnxml.Element, kind, name, value string) {
-		variable, _, _ := strings.Cut(e.Attr(name), ".")
-		n.entries = append(n.entries, entry{kind, strings.TrimSpace(variable), strings.TrimSpace(e.Attr(value)), e.Line})
-	}
-	for _, io := range n.Zeebe("ioMapping") {
-		for _, m := range io.Children {
-			add(m, m.Name.Local, "target", "source")
-		}
-	}
-	for _, headers := range n.Zeebe("taskHeaders") {
-		for _, h := range headers.Children {
-			add(h, "header", "key", "value")
-		}
-	}
-	for _, s := range append(n.Zeebe("script"), n.Zeebe("calledDecision")...) {
-		add(s, "output", "resultVariable", "expression")
-	}
-	for _, d := range n.Zeebe("taskDefinition") {
-		n.jobType = d.Attr("type")
-	}
-	for _, c := range n.Zeebe("calledElement") {
-		n.calls = c.Attr("processId")
 	}
 }
 
@@ -218,9 +204,7 @@ func (b *builder) connect(p *process) {
 func (p *process) executable() bool { return p.Attr("isExecutable") == "true" }
 
 // isScope reports whether other nodes are in it.
-func (n *node) isScope() bool {
-	return n.kind == "subProcess" || n.kind == "transaction" || n.kind == "adHocSubProcess"
-}
+func (n *node) isScope() bool { return strings.HasSuffix(n.kind, "ubProcess") }
 
 // isActivity reports whether it is work: what can produce variables of its own.
 func (n *node) isActivity() bool {

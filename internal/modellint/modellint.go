@@ -98,14 +98,14 @@ func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*
 		}
 		byID[id] = e
 	})
+	byID[""] = &bpmnxml.Element{} // what an element names that names none
 	root.Walk(func(e *bpmnxml.Element) {
 		for _, name := range referring {
-			if e.Has(name) && byID[e.Attr(name)] == nil {
+			if byID[e.Attr(name)] == nil {
 				l.add(at(file, e), "reference-broken", name, e.Attr(name))
 			}
 		}
 	})
-	byID[""] = &bpmnxml.Element{} // what an element names that names none
 	return byID, len(l.findings) == before
 }
 

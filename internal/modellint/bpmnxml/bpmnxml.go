@@ -30,7 +30,8 @@ type Element struct {
 	// Text is the text in it, without that of its children.
 	Text string
 	// Line is where it begins, from 1.
-	Line     int
+	Line int
+	// Children are the elements in it, and its extensions.
 	Children []*Element
 }
 
@@ -47,31 +48,12 @@ func (e *Element) Attr(name string) string {
 	return ""
 }
 
-// Has reports whether there is such an attribute.
-func (e *Element) Has(name string) bool {
-	return slices.ContainsFunc(e.Attrs, func(a xml.Attr) bool { return a.Name == xml.Name{Local: name} })
-}
+// BPMN returns the children with this BPMN name, Zeebe those with a name of Zeebe's extensions.
+func (e *Element) BPMN(name string) []*Element  { return e.named(xml.Name{Space: BPMN, Local: name}) }
+func (e *Element) Zeebe(name string) []*Element { return e.named(xml.Name{Space: Zeebe, Local: name}) }
 
-// BPMN returns the children with this BPMN name.
-func (e *Element) BPMN(name string) (found []*Element) {
-	for _, c := range e.Children {
-		if c.Is(name) {
-			found = append(found, c)
-		}
-	}
-	return found
-}
-
-// Zeebe returns Zeebe's extensions with this name.
-func (e *Element) Zeebe(name string) (found []*Element) {
-	for _, ext := range e.BPMN("extensionElements") {
-		for _, c := range ext.Children {
-			if c.Name == (xml.Name{Space: Zeebe, Local: name}) {
-				found = append(found, c)
-			}
-		}
-	}
-	return found
+func (e *Element) named(name xml.Name) []*Element {
+	return slices.DeleteFunc(slices.Clone(e.Children), func(c *Element) bool { return c.Name != name })
 }
 
 // Walk visits an element and all in it, in the order of the file.
@@ -107,10 +89,12 @@ func Read(content []byte) (*Element, error) {
 			switch {
 			case root == nil:
 				root = e
-			case last >= 0 && open[last] != nil && (e.Name.Space == BPMN || e.Name.Space == Zeebe):
-				open[last].Children = append(open[last].Children, e)
-			default:
+			case last < 0 || open[last] == nil || e.Name.Space != BPMN && e.Name.Space != Zeebe:
 				e = nil
+			case e.Is("extensionElements"):
+				e = open[last]
+			default:
+				open[last].Children = append(open[last].Children, e)
 			}
 			open = append(open, e)
 		case xml.EndElement:

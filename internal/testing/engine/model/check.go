@@ -42,7 +42,7 @@ func (r *reader) check(e *Element) {
 	switch {
 	case e.Kind == "eventBasedGateway" && min(len(e.Out), len(x.BPMN("outgoing"))) < 2:
 		r.fail(x, "must have at least two outgoing sequence flows")
-	case e.Kind == "exclusiveGateway" && x.Has("default") && e.Default == nil:
+	case e.Kind == "exclusiveGateway" && x.Attr("default") != "" && e.Default == nil:
 		r.fail(x, "its default flow '%s' must start at it", x.Attr("default"))
 	case e.Kind == "endEvent" && e.Event == "error" && e.ErrorCode == "":
 		r.fail(x, "must refer to an error with an errorCode")

@@ -80,9 +80,9 @@ func (r *reader) refuse(owner, e *bpmnxml.Element) {
 	r.refuseAttributes(owner, e, strings.Fields(is.attributes))
 	elements := strings.Fields(is.elements)
 	count, refused := make([]int, len(elements)), false
-	for _, c := range contents(e) {
+	for _, c := range e.Children {
 		inner, name := owner, nameOf(c.Name)
-		if c.Has("id") && (e.Is("definitions") || e.Is("process") || e.Is("subProcess")) {
+		if c.Attr("id") != "" && (e.Is("definitions") || e.Is("process") || e.Is("subProcess")) {
 			inner = c
 		}
 		i := slices.IndexFunc(elements, func(known string) bool {
@@ -136,16 +136,4 @@ func nameOf(name xml.Name) string {
 		return "zeebe:" + name.Local
 	}
 	return name.Local
-}
-
-// contents returns the elements in an element, its extensions among them.
-func contents(e *bpmnxml.Element) (all []*bpmnxml.Element) {
-	for _, c := range e.Children {
-		if c.Is("extensionElements") {
-			all = append(all, c.Children...)
-		} else {
-			all = append(all, c)
-		}
-	}
-	return all
 }

@@ -113,7 +113,7 @@ func (r *reader) element(parent *Element, x *bpmnxml.Element) *Element {
 	e := &Element{ID: x.Attr("id"), Kind: x.Name.Local, Parent: parent, Headers: map[string]string{}}
 	r.all, r.byID[e.ID], r.xml[e] = append(r.all, e), e, x
 	e.EventSubprocess = x.Attr("triggeredByEvent") == "true"
-	for _, c := range contents(x) {
+	for _, c := range x.Children {
 		switch name := nameOf(c.Name); {
 		case name == "sequenceFlow":
 			r.flows = append(r.flows, c)
