@@ -11,11 +11,14 @@ import (
 func (l *linter) submission(f failure, caught []*node) {
 	l.submissionError(f)
 	l.countChanged(f)
-	if f.submission != nil {
-		l.noWait(f)
-		l.staleFailure(f)
-		l.countKept(f, caught)
+	if f.submission == nil {
+		return
 	}
+	if leads(f.analysis.after(), f.submission, (*node).waits) {
+		l.add(f.analysis, "no-wait", quoted(f.submission))
+	}
+	l.staleFailure(f)
+	l.countKept(f, caught)
 }
 
 // submissionError finds error texts that do not reach the analysis. What a sub-process throws itself has no
@@ -45,13 +48,6 @@ func (l *linter) countChanged(f failure) {
 	}
 }
 
-// noWait finds ways on which the claim is sent again at once.
-func (l *linter) noWait(f failure) {
-	if leads(f.analysis.after(), f.submission, (*node).waits) {
-		l.add(f.analysis, "no-wait", quoted(f.submission))
-	}
-}
-
 // waits reports whether a claim waits at a node, or is analyzed there again.
 func (n *node) waits() bool {
 	return n.timer.kind != "" || n.message != "" || n.kind == "userTask" || n.analyzes
@@ -74,8 +70,7 @@ func (l *linter) staleFailure(f failure) {
 	}
 	l.addNaming(f.event, "stale-failure", ofTheFailure, func(v string) bool {
 		m, is := f.event.entry("output", v)
-		feel, _ := expression(m.value)
-		return is && slices.Contains(names(feel), v) && kept(v, analyzed, f.submission)
+		return is && slices.Contains(m.reads(), v) && kept(v, analyzed, f.submission)
 	}, quoted(f.submission))
 }
 

@@ -27,7 +27,7 @@ func constant(m entry) string {
 	if !computed {
 		return m.value
 	}
-	if found := texts(feel); len(found) == 1 && strings.TrimSpace(feel) == `"`+found[0]+`"` {
+	if found := texts(feel); len(found) == 1 && feel == `"`+found[0]+`"` {
 		return found[0]
 	}
 	return ""
@@ -35,41 +35,35 @@ func constant(m entry) string {
 
 // outcomes finds ways to an end, or to the next round, without a record of it.
 func (l *linter) outcomes(p *process, caught []*node, failures []failure) {
-	submits := func(n *node) bool {
+	submission := func(n *node) bool {
 		return slices.ContainsFunc(failures, func(f failure) bool { return f.submission == n })
 	}
+	again := func(n *node) bool { return submission(n) || n.loops }
 	for _, event := range caught {
-		l.unrecordedEnds(event.after(), "ABANDONED")
-		l.unrecordedRound(event, submits)
+		l.unrecorded(event, "ABANDONED", again)
 		l.recordedAsAccepted(event)
 	}
 	for _, n := range p.nodes {
-		if submits(n) || n.loops && !n.recorded {
-			l.unrecordedEnds(n.after(), "SUBMITTED")
+		if submission(n) || n.loops && !n.recorded {
+			l.unrecorded(n, "SUBMITTED", again)
 		}
 	}
 }
 
-// unrecordedEnds finds ends that some nodes lead to without a record. A branch that runs alongside another one, such as a
-// reminder, need not record. An end to which two ways lead is found once.
-func (l *linter) unrecordedEnds(from []*node, outcome string) {
+// unrecorded finds ends that a node leads to without a record, and a claim that is sent again after an error of the
+// worker without a record of the person's decision. A branch that runs alongside another one, such as a reminder,
+// need not record. An end to which two ways lead is found once.
+func (l *linter) unrecorded(from *node, outcome string, again func(*node) bool) {
 	stops := func(n *node) bool {
 		alongside := n.kind == "parallelGateway" || n.host != nil && n.Attr("cancelActivity") == "false"
-		return n.recorded || n.analyzes || alongside
+		return again(n) || n.recorded || n.analyzes || alongside
 	}
-	for _, n := range reached(from, stops) {
-		if !stops(n) && n.finishes() && l.once(n.process.file, n.id, "not recorded") {
+	for _, n := range reached(from.after(), stops) {
+		switch {
+		case again(n) && from.catchesErrors:
+			l.add(from, "round-not-recorded", quoted(n))
+		case !stops(n) && n.finishes() && l.once(n.process.file, n.id, "not recorded"):
 			l.add(n, "end-not-recorded", outcome)
-		}
-	}
-}
-
-// unrecordedRound finds a claim that is sent again after an error of the worker without a record of the person's decision.
-func (l *linter) unrecordedRound(event *node, submits func(*node) bool) {
-	again := func(n *node) bool { return submits(n) || n.loops }
-	for _, n := range reached(event.after(), func(n *node) bool { return again(n) || n.records || n.analyzes }) {
-		if again(n) {
-			l.add(event, "round-not-recorded", quoted(n))
 		}
 	}
 }

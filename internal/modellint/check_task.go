@@ -61,8 +61,7 @@ func (l *linter) resultsHidden(n *node) {
 		_, lost := n.entry("input", v)
 		if len(n.all("output")) > 0 {
 			m, is := n.entry("output", v)
-			feel, _ := expression(m.value)
-			lost = !is || !slices.Contains(names(feel), v)
+			lost = !is || !slices.Contains(m.reads(), v)
 		}
 		return lost && (v == contract.RetryCount || slices.ContainsFunc(n.process.nodes, func(other *node) bool {
 			return other != n && other.variables[v] && !other.catchesErrors // which reads those of the error

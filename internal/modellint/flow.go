@@ -58,8 +58,7 @@ func catchers(n *node, code string) []*node {
 			return found
 		}
 	}
-	other := func(s *node) bool { return s.kind != "startEvent" }
-	return matching(slices.DeleteFunc(slices.Clone(n.process.nodes), other), code)
+	return matching(n.process.starts, code)
 }
 
 // matching returns the event that catches an error: the one with its code, else the one that catches all.

@@ -85,8 +85,7 @@ var inForms = []string{"string", "duration", "floor", "ceiling"}
 // timers finds timers that do not wait as decided by the analysis before, nil for none, or do not lead to the
 // submission.
 func (l *linter) timers(n, analysis *node) {
-	feel, _ := expression(n.timer.value)
-	read := names(feel)
+	read := n.timer.reads()
 	ours := func(name string) bool { return slices.Contains(inTimers, name) }
 	other := func(name string) bool { return !ours(name) && !slices.Contains(inForms, name) }
 	computed := func(name string) bool { return name != contract.RetryCount && n.process.writes(name) }
@@ -119,8 +118,7 @@ func (l *linter) conditions(n *node, decides bool) {
 // variableMisspelt finds a name that most likely means a variable of the worker's, where that would be read:
 // nothing is written under it, and the expression reads none of ours.
 func (l *linter) variableMisspelt(n *node, e entry) bool {
-	feel, _ := expression(e.value)
-	read := names(feel)
+	read := e.reads()
 	if slices.ContainsFunc(read, func(name string) bool { return slices.Contains(results, name) }) {
 		return false
 	}
@@ -177,7 +175,8 @@ var (
 
 // expression returns the FEEL of an attribute; is reports whether it is one. Zeebe takes a value without "=" as a plain text.
 func expression(value string) (feel string, is bool) {
-	return strings.CutPrefix(strings.TrimSpace(value), "=")
+	feel, is = strings.CutPrefix(strings.TrimSpace(value), "=")
+	return strings.TrimSpace(feel), is
 }
 
 // names returns the variables that an expression reads: of a.b only a. Function names are among them.

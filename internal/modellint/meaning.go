@@ -19,18 +19,6 @@ var results = []string{
 	contract.OriginalError, "retryDecision",
 }
 
-// meaning is what a node does with a claim.
-type meaning struct {
-	// analyzes and records are a task of this worker's: a decision, or a record of how a round ended.
-	analyzes, records bool
-	// called is the process that it calls, nil if that is not known.
-	called *process
-	// loops is a call of a process that analyzes.
-	loops bool
-	// recorded is a record, or a call of a process that records, or of one that is not known.
-	recorded bool
-}
-
 // jobTypes returns the job types that the worker decides, sorted.
 func (l *linter) jobTypes() []string { return slices.Sorted(maps.Keys(l.options.JobTypes)) }
 
@@ -50,23 +38,21 @@ func (l *linter) analysis(jobType string) bool {
 func (l *linter) resolve() {
 	for _, p := range l.processes {
 		for _, n := range p.nodes {
-			l.jobType(n)
+			l.job(n)
 			l.call(n)
 		}
 	}
-	for _, p := range l.processes {
-		for _, n := range p.nodes {
-			inner := n.inner()
-			analysis := func(n *node) bool { return n.analyzes }
-			record := func(n *node) bool { return n.records }
-			n.loops = slices.ContainsFunc(inner, analysis)
-			n.recorded = n.records || slices.ContainsFunc(inner, record) || n.kind == "callActivity" && n.called == nil
+	for range 2 { // what is called may call others
+		for _, p := range l.processes {
+			for _, n := range p.nodes {
+				n.follow()
+			}
 		}
 	}
 }
 
-// jobType finds job types that the worker does not take, but was meant to.
-func (l *linter) jobType(n *node) {
+// job finds job types that the worker does not take, but was meant to.
+func (l *linter) job(n *node) {
 	known := append(l.jobTypes(), contract.OutcomeJobType)
 	if ours := misspelt(n.jobType, known); ours != "" && !l.analysis(n.jobType) {
 		l.add(n, "job-type-misspelt", n.jobType, ours)
@@ -76,36 +62,32 @@ func (l *linter) jobType(n *node) {
 	n.analyzes = l.analysis(n.jobType)
 	n.records = n.jobType == contract.OutcomeJobType || computed && slices.Contains(texts(feel), contract.OutcomeJobType)
 	if _, set := l.options.JobTypes[n.jobType]; n.analyzes && !set && !computed && !n.process.bundled {
-		l.add(n, "job-type-without-policy", n.jobType, strings.Join(known, ", "))
+		l.add(n, "job-type-without-policy", n.jobType, strings.Join(l.jobTypes(), ", "))
 	}
 }
 
 // call finds calls of a process that is most likely a bundled one.
 func (l *linter) call(n *node) {
-	if _, known := l.byID[n.calls]; !known {
-		if ours := misspelt(n.calls, l.bundled); ours != "" {
-			l.add(n, "process-misspelt", n.calls, ours)
-			n.calls = ours
-		}
+	if ours := misspelt(n.calls, l.bundled); ours != "" && l.byID[n.calls] == nil {
+		l.add(n, "process-misspelt", n.calls, ours)
+		n.calls = ours
 	}
 	n.called = l.byID[n.calls]
+	n.recorded = n.records || n.kind == "callActivity" && n.called == nil
 	if n.called != nil && n.called != n.process {
 		n.called.called = true
 	}
 }
 
-// inner returns the nodes of the process that a node calls, and of those that that calls.
-func (n *node) inner() (all []*node) {
+// follow adds what a process does that a node calls.
+func (n *node) follow() {
 	if n.called == nil {
-		return nil
+		return
 	}
-	all = slices.Clone(n.called.nodes)
 	for _, in := range n.called.nodes {
-		if in.called != nil {
-			all = append(all, in.called.nodes...)
-		}
+		n.loops = n.loops || in.analyzes || in.loops
+		n.recorded = n.recorded || in.recorded
 	}
-	return all
 }
 
 // concerned reports whether a process has the worker's tasks, or calls one that has.

@@ -38,6 +38,7 @@ func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 	if !l.once(n.process.file, n.id, mistake, args) {
 		return &text.Finding{}
 	}
+	l.used[n.process.file] = true
 	f := mistakes()[mistake]
 	for _, m := range []*text.Message{&f.What, &f.Effect, &f.Advice} {
 		if strings.Contains(m.Format, "%[") {

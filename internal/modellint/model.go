@@ -19,6 +19,8 @@ type process struct {
 	called bool
 	// nodes are in the order of the file, with those in sub-processes.
 	nodes []*node
+	// starts are those of event sub-processes that catch errors.
+	starts []*node
 }
 
 // node is a flow node of a process: a task, an event, a gateway or a sub-process.
@@ -46,7 +48,14 @@ type node struct {
 	message, key string
 	// variables are those that its expressions read.
 	variables map[string]bool
-	meaning
+
+	// analyzes and records are a task of this worker's: a decision, or a record of how a round ended.
+	analyzes, records bool
+	// called is the process that it calls, nil if that is not known.
+	called *process
+	// loops is a call of a process that analyzes; recorded is a record, or a call of a process that records, or of one
+	// that is not known.
+	loops, recorded bool
 }
 
 // entry is a value that stands in a node, under a name where there are several of a kind.
@@ -101,7 +110,11 @@ func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 		}
 		n := b.node(p, parent, c)
 		p.nodes = append(p.nodes, n)
-		if parent != nil && n.kind == "startEvent" && !n.catchesErrors {
+		switch {
+		case n.kind != "startEvent":
+		case n.catchesErrors:
+			p.starts = append(p.starts, n)
+		case parent != nil:
 			parent.starts = append(parent.starts, n)
 		}
 		b.scope(p, n, c)
@@ -211,6 +224,12 @@ func (n *node) isActivity() bool {
 	return strings.HasSuffix(strings.ToLower(n.kind), "task") || n.kind == "callActivity"
 }
 
+// reads returns the variables that the expression of an entry reads.
+func (e entry) reads() []string {
+	feel, _ := expression(e.value)
+	return names(feel)
+}
+
 // works reports whether it is an activity, or can have some in it.
 func (n *node) works() bool { return n.isActivity() || n.isScope() }
 
@@ -232,7 +251,7 @@ func (n *node) entry(kind, name string) (e entry, is bool) {
 func (n *node) sets(variable string) bool {
 	m, is := n.entry("output", variable)
 	feel, _ := expression(m.value)
-	return is && strings.TrimSpace(feel) != variable
+	return is && feel != variable
 }
 
 // writes reports whether a mapping of the process writes a variable.
@@ -246,5 +265,5 @@ func (p *process) writes(variable string) bool {
 // isNull reports whether a mapping clears its variable.
 func isNull(m entry) bool {
 	feel, _ := expression(m.value)
-	return strings.TrimSpace(feel) == "null" || m.value == ""
+	return feel == "null" || m.value == ""
 }

@@ -4,6 +4,7 @@ package modellint
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"hospital.example/analyze-retry/bpmn"
@@ -23,7 +24,7 @@ type Options struct {
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes of
 // the others, and the bundled ones.
 func Lint(files []bpmn.Model, o Options) text.Findings {
-	l := &linter{options: o, byID: map[string]*process{}, said: map[string]bool{}}
+	l := &linter{options: o, byID: map[string]*process{}, used: map[string]bool{}, said: map[string]bool{}}
 	for _, m := range bpmn.Models() {
 		l.read(m, true)
 	}
@@ -37,7 +38,9 @@ func Lint(files []bpmn.Model, o Options) text.Findings {
 	order := map[string]int{}
 	for i, f := range files {
 		order[f.Name] = i
-		l.nothingChecked(f.Name)
+		if !l.used[f.Name] {
+			l.add(at(f.Name, &bpmnxml.Element{}), "nothing-checked")
+		}
 	}
 	slices.SortStableFunc(l.findings, func(a, b text.Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line))
@@ -51,6 +54,8 @@ type linter struct {
 	// byID are the processes that can be called, bundled the ids of those that came with the worker.
 	byID    map[string]*process
 	bundled []string
+	// used are the files in which something uses the worker, or has a finding: of the others silence is no approval.
+	used map[string]bool
 	// said are the findings, and what else is said once.
 	said     map[string]bool
 	findings text.Findings
@@ -59,12 +64,11 @@ type linter struct {
 // read adds the processes of a file. A process of a given file takes the place of a bundled one with the same id.
 func (l *linter) read(f bpmn.Model, bundled bool) {
 	root, err := bpmnxml.Read(f.Content)
-	switch {
-	case err != nil:
-		l.add(at(f.Name, &bpmnxml.Element{}), "unreadable", err.Error())
-		return
-	case len(root.BPMN("process")) == 0:
-		l.add(at(f.Name, &bpmnxml.Element{}), "unreadable", "it has no process")
+	if err == nil && len(root.BPMN("process")) == 0 {
+		err = errors.New("it has no process")
+	}
+	if err != nil {
+		l.add(at(f.Name, &bpmnxml.Element{}), "unreadable", err)
 		return
 	}
 	elements, sound := l.elements(f.Name, root)
@@ -118,6 +122,7 @@ func (l *linter) check(p *process) {
 		l.add(at(p.file, p.Element), "not-executable")
 		return
 	}
+	l.used[p.file] = true
 	behind := p.afterAnalysis()
 	for _, n := range p.nodes {
 		l.headers(n)
@@ -140,13 +145,4 @@ func (l *linter) check(p *process) {
 		l.submission(f, caught)
 	}
 	l.outcomes(p, caught, failures)
-}
-
-// nothingChecked says so of a file in which nothing uses the worker, so that silence is no approval.
-func (l *linter) nothingChecked(file string) {
-	used := func(p *process) bool { return p.file == file && p.concerned() }
-	said := slices.ContainsFunc(l.findings, func(f text.Finding) bool { return f.File == file })
-	if !said && !slices.ContainsFunc(l.processes, used) {
-		l.add(at(file, &bpmnxml.Element{}), "nothing-checked")
-	}
 }
