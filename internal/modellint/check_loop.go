@@ -6,44 +6,36 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// submission looks at a submission that fails: at what its event maps, and at the ways on which the claim is sent
-// again.
-func (l *linter) submission(f failure, caught []*node) {
-	l.submissionError(f)
-	l.countChanged(f)
-	if f.submission == nil {
-		return
+// waitMissing finds ways on which the claim is sent again at once.
+func (l *linter) waitMissing(event *node) {
+	if leads(event.analysis.after(), event.host, (*node).waits) {
+		l.add(event.analysis, "no-wait", quoted(event.host))
 	}
-	if leads(f.analysis.after(), f.submission, (*node).waits) {
-		l.add(f.analysis, "no-wait", quoted(f.submission))
-	}
-	l.staleFailure(f)
-	l.countKept(f, caught)
 }
 
 // submissionError finds error texts that do not reach the analysis. What a sub-process throws itself has no
 // variables: the text is where the work in it put it.
-func (l *linter) submissionError(f failure) {
-	m, is := f.analysis.entry("input", contract.SubmissionError)
-	if is && !isNull(m) || f.submission != nil && f.submission.isScope() {
+func (l *linter) submissionError(event *node) {
+	m, is := event.analysis.entry("input", contract.SubmissionError)
+	if is && !isNull(m) || event.host != nil && event.host.isScope() {
 		return
 	}
 	stops := func(n *node) bool {
 		m, is := n.entry("output", contract.SubmissionError)
-		return is && !isNull(m) || n.isActivity() && n != f.analysis
+		return is && !isNull(m) || n.isActivity() && n != event.analysis
 	}
-	if leads([]*node{f.event}, f.analysis, stops) {
-		l.add(f.event, "submission-error", quoted(f.analysis))
+	if leads([]*node{event}, event.analysis, stops) {
+		l.add(event, "submission-error", quoted(event.analysis))
 	}
 }
 
 // countChanged finds mappings of the count on the way of a retry, up to the next work or message.
-func (l *linter) countChanged(f failure) {
+func (l *linter) countChanged(event *node) {
 	stops := func(n *node) bool { return n.works() || n.message != "" }
-	for _, n := range reached(append(f.analysis.after(), f.event), stops) {
+	for _, n := range reached(append(event.analysis.after(), event), stops) {
 		if !stops(n) && n.sets(contract.RetryCount) {
 			m, _ := n.entry("output", contract.RetryCount)
-			l.add(n, "count-changed", m.value, quoted(f.analysis)).Line = m.line
+			l.add(n, "count-changed", m.value, quoted(event.analysis)).Line = m.line
 		}
 	}
 }
@@ -58,30 +50,32 @@ var ofTheFailure = []string{contract.SubmissionError, contract.LastSubmissionTim
 
 // staleFailure finds variables of a failure that are still there at the next one. An error event that maps
 // =submissionError takes the process's variable where the error brought none.
-func (l *linter) staleFailure(f failure) {
+func (l *linter) staleFailure(event *node) {
 	var analyzed []*node
-	for _, n := range f.event.process.nodes {
+	for _, n := range event.process.nodes {
 		if n.analyzes {
 			analyzed = append(analyzed, n.next()...)
 		}
 	}
-	if leads(analyzed, f.submission, (*node).waits) {
+	if leads(analyzed, event.host, (*node).waits) {
 		return // no-wait
 	}
-	l.addNaming(f.event, "stale-failure", ofTheFailure, func(v string) bool {
-		m, is := f.event.entry("output", v)
-		return is && slices.Contains(m.reads(), v) && kept(v, analyzed, f.submission)
-	}, quoted(f.submission))
+	l.addNaming(event, "stale-failure", ofTheFailure, func(v string) bool {
+		m, is := event.entry("output", v)
+		return is && slices.Contains(m.reads(), v) && kept(v, analyzed, event.host)
+	}, quoted(event.host))
 }
 
 // countKept finds a person's resubmission that begins with the count of the round before.
-func (l *linter) countKept(f failure, caught []*node) {
+func (l *linter) countKept(submission *node) {
 	var stopped []*node
-	for _, event := range caught {
-		stopped = append(stopped, event.after()...)
+	for _, n := range submission.process.nodes {
+		if n.stops {
+			stopped = append(stopped, n.after()...)
+		}
 	}
-	if kept(contract.RetryCount, stopped, f.submission) {
-		l.add(f.submission, "count-kept")
+	if kept(contract.RetryCount, stopped, submission) {
+		l.add(submission, "count-kept")
 	}
 }
 
@@ -91,11 +85,11 @@ func kept(variable string, from []*node, to *node) bool {
 }
 
 // timerLeads finds a timer behind an analysis that does not lead to the submission.
-func (l *linter) timerLeads(timer, analysis *node) {
-	works := func(n *node) bool { return n != analysis && n.works() }
+func (l *linter) timerLeads(timer *node) {
+	works := func(n *node) bool { return n != timer.behind && n.works() }
 	switch {
-	case leads(timer.after(), analysis, works):
-		l.add(timer, "timer-to-analysis", quoted(analysis))
+	case leads(timer.after(), timer.behind, works):
+		l.add(timer, "timer-to-analysis", quoted(timer.behind))
 	case slices.ContainsFunc(reached([]*node{timer}, (*node).works), (*node).finishes):
 		l.add(timer, "timer-dead-end")
 	}

@@ -2,6 +2,7 @@ package modellint
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"hospital.example/analyze-retry/internal/worker/contract"
@@ -13,11 +14,18 @@ func (l *linter) outcomeValue(n *node) {
 	m, is := n.entry("input", contract.Outcome)
 	known := strings.Join(input.Outcomes(), ", ")
 	switch value := constant(m); {
-	case !n.records:
 	case !is && !n.process.writes(contract.Outcome):
 		l.add(n, "outcome-missing", known)
 	case value != "" && !slices.Contains(input.Outcomes(), value):
 		l.add(n, "outcome-unknown", value, known).Line = m.line
+	}
+}
+
+// outcomePolicy finds a policy of accepted claims that the worker does not know.
+func (l *linter) outcomePolicy(n *node) {
+	known := append(l.options.Policies.Names(), l.jobTypes()...)
+	if h, is := n.entry("header", contract.HeaderPolicy); is && !slices.Contains(known, h.value) {
+		l.add(n, "outcome-policy", h.name, h.value, strings.Join(known, ", ")).Line = h.line
 	}
 }
 
@@ -27,40 +35,21 @@ func constant(m entry) string {
 	if !computed {
 		return m.value
 	}
-	if found := texts(feel); len(found) == 1 && feel == `"`+found[0]+`"` {
-		return found[0]
-	}
-	return ""
+	value, _ := strconv.Unquote(feel)
+	return value
 }
 
-// outcomes finds ways to an end, or to the next round, without a record of it.
-func (l *linter) outcomes(p *process, caught []*node, failures []failure) {
-	submission := func(n *node) bool {
-		return slices.ContainsFunc(failures, func(f failure) bool { return f.submission == n })
-	}
-	again := func(n *node) bool { return submission(n) || n.loops }
-	for _, event := range caught {
-		l.unrecorded(event, "ABANDONED", again)
-		l.recordedAsAccepted(event)
-	}
-	for _, n := range p.nodes {
-		if submission(n) || n.loops && !n.recorded {
-			l.unrecorded(n, "SUBMITTED", again)
-		}
-	}
-}
-
-// unrecorded finds ends that a node leads to without a record, and a claim that is sent again after an error of the
-// worker without a record of the person's decision. A branch that runs alongside another one, such as a reminder,
-// need not record. An end to which two ways lead is found once.
-func (l *linter) unrecorded(from *node, outcome string, again func(*node) bool) {
+// unrecorded finds ends that a submission leads to, or an error of the worker's, without a record of how the round
+// ended, and a claim that is sent again after such an error without a record of the person's decision. A branch that
+// runs alongside another one, such as a reminder, need not record. An end to which two ways lead is found once.
+func (l *linter) unrecorded(from *node, outcome string) {
 	stops := func(n *node) bool {
 		alongside := n.kind == "parallelGateway" || n.host != nil && n.Attr("cancelActivity") == "false"
-		return again(n) || n.recorded || n.analyzes || alongside
+		return n.again() || n.recorded || n.analyzes || alongside
 	}
 	for _, n := range reached(from.after(), stops) {
 		switch {
-		case again(n) && from.catchesErrors:
+		case n.again() && from.stops:
 			l.add(from, "round-not-recorded", quoted(n))
 		case !stops(n) && n.finishes() && l.once(n.process.file, n.id, "not recorded"):
 			l.add(n, "end-not-recorded", outcome)

@@ -3,7 +3,6 @@ package modellint
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/text"
@@ -14,12 +13,6 @@ import (
 // headers finds faults of a task's headers, and those that change nothing. The worker itself reads a job that has
 // nothing wrong but its headers, so that both find the same.
 func (l *linter) headers(n *node) {
-	if n.records {
-		l.outcomePolicy(n)
-	}
-	if !n.analyzes {
-		return
-	}
 	keys := map[string]string{}
 	for _, h := range n.all("header") {
 		keys[h.name] = h.value
@@ -43,20 +36,9 @@ func (l *linter) headers(n *node) {
 	}
 }
 
-// outcomePolicy finds a policy of accepted claims that the worker does not know.
-func (l *linter) outcomePolicy(n *node) {
-	known := append(l.options.Policies.Names(), l.jobTypes()...)
-	if h, is := n.entry("header", contract.HeaderPolicy); is && !slices.Contains(known, h.value) {
-		l.add(n, "outcome-policy", h.name, h.value, strings.Join(known, ", ")).Line = h.line
-	}
-}
-
 // resultsHidden finds mappings that keep results of an analysis from the process: the count, or what another node
 // reads.
 func (l *linter) resultsHidden(n *node) {
-	if !n.analyzes {
-		return
-	}
 	l.addNaming(n, "results-hidden", results, func(v string) bool {
 		_, lost := n.entry("input", v)
 		if len(n.all("output")) > 0 {
@@ -85,8 +67,8 @@ func (l *linter) errorsCaught(n *node) {
 		return
 	}
 	l.addNaming(n, "error-not-caught", codes, func(code string) bool {
-		left := func(n *node) bool { return n.ends(code) && len(catchers(n, code)) == 0 }
-		return n.throws(code) && len(catchers(n, code)) == 0 && !slices.ContainsFunc(n.process.nodes, left)
+		left := func(n *node) bool { return n.ends(code) && catcher(n, code) == nil }
+		return n.throws(code) && catcher(n, code) == nil && !slices.ContainsFunc(n.process.nodes, left)
 	})
 }
 

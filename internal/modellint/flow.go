@@ -50,28 +50,25 @@ func leads(from []*node, to *node, stops func(*node) bool) bool {
 	return slices.Contains(reached(from, stops), to)
 }
 
-// catchers returns the events that catch an error which a node throws, in its own process; none if the error leaves that.
-// They are the events attached to the node, to the sub-processes around it, then the starts of event sub-processes.
-func catchers(n *node, code string) []*node {
+// catcher returns the event that catches an error which a node throws, in its own process; nil if the error leaves
+// that. It is attached to the node, or to a sub-process around it, or else the start of an event sub-process.
+func catcher(n *node, code string) *node {
 	for scope := n; scope != nil; scope = scope.parent {
-		if found := matching(scope.boundary, code); found != nil {
-			return found
+		if event := matching(scope.boundary, code); event != nil {
+			return event
 		}
 	}
 	return matching(n.process.starts, code)
 }
 
 // matching returns the event that catches an error: the one with its code, else the one that catches all.
-func matching(events []*node, code string) []*node {
-	var all []*node
-	for _, e := range events {
-		switch {
-		case !e.catchesErrors:
-		case e.errorCode == code:
-			return []*node{e}
-		case e.errorCode == "":
-			all = []*node{e}
+func matching(events []*node, code string) *node {
+	for _, caught := range []string{code, ""} {
+		for _, e := range events {
+			if e.catchesErrors && e.errorCode == caught {
+				return e
+			}
 		}
 	}
-	return all
+	return nil
 }

@@ -82,34 +82,28 @@ var inTimers = []string{
 // inForms are the functions in the forms of a timer.
 var inForms = []string{"string", "duration", "floor", "ceiling"}
 
-// timers finds timers that do not wait as decided by the analysis before, nil for none, or do not lead to the
-// submission.
-func (l *linter) timers(n, analysis *node) {
+// timers finds timers that do not wait as decided by the analysis before.
+func (l *linter) timers(n *node) {
 	read := n.timer.reads()
 	ours := func(name string) bool { return slices.Contains(inTimers, name) }
 	other := func(name string) bool { return !ours(name) && !slices.Contains(inForms, name) }
 	computed := func(name string) bool { return name != contract.RetryCount && n.process.writes(name) }
 	switch {
-	case n.timer.kind == "":
-		return
 	case l.form(n, "timer-form", n.timer, inTimers, !slices.ContainsFunc(read, other)):
-	case analysis == nil || l.variableMisspelt(n, n.timer):
+	case n.behind == nil || l.variableMisspelt(n, n.timer):
 	case slices.ContainsFunc(read, ours) || slices.ContainsFunc(read, computed):
 	case n.kind == "intermediateCatchEvent":
-		l.add(n, "timer-fixed", quoted(analysis)).Line = n.timer.line
-	}
-	if analysis != nil {
-		l.timerLeads(n, analysis)
+		l.add(n, "timer-fixed", quoted(n.behind)).Line = n.timer.line
 	}
 }
 
-// conditions finds conditions that read a result of the analysis in a form that is not known, or by a name that
-// is none. decides reports whether they are asked right behind an analysis.
-func (l *linter) conditions(n *node, decides bool) {
+// conditions finds conditions that read a result of the analysis in a form that is not known, or, right behind an
+// analysis, by a name that is none.
+func (l *linter) conditions(n *node) {
 	for _, f := range n.flows {
 		feel, _ := expression(f.condition.value)
 		wrong := otherType.MatchString(compact(feel))
-		if !l.form(n, "condition-form", f.condition, results, wrong) && decides {
+		if !l.form(n, "condition-form", f.condition, results, wrong) && n.behind != nil {
 			l.variableMisspelt(n, f.condition)
 		}
 	}

@@ -22,46 +22,39 @@ var results = []string{
 // jobTypes returns the job types that the worker decides, sorted.
 func (l *linter) jobTypes() []string { return slices.Sorted(maps.Keys(l.options.JobTypes)) }
 
-// analysis reports whether a job type is one that this worker decides, if its settings have it. What an expression
-// makes is.
-func (l *linter) analysis(jobType string) bool {
-	ours := func(jobType string) bool {
-		return strings.HasPrefix(jobType+"-", contract.JobType+"-") || jobType == contract.BackoffJobType
-	}
-	_, set := l.options.JobTypes[jobType]
-	feel, computed := expression(jobType)
-	return set || ours(jobType) || computed && slices.ContainsFunc(texts(feel), ours)
-}
-
 // resolve finds out what the nodes do. A misspelt name is a finding, and is then read as the one that was meant, so
 // that one slip is one finding.
 func (l *linter) resolve() {
-	for _, p := range l.processes {
-		for _, n := range p.nodes {
-			l.job(n)
-			l.call(n)
-		}
+	for _, n := range l.nodes {
+		l.job(n)
+		l.call(n)
 	}
 	for range 2 { // what is called may call others
-		for _, p := range l.processes {
-			for _, n := range p.nodes {
-				n.follow()
-			}
+		for _, n := range l.nodes {
+			n.follow()
 		}
+	}
+	for _, n := range l.nodes {
+		n.mark()
 	}
 }
 
-// job finds job types that the worker does not take, but was meant to.
+// job finds job types that the worker does not take, but was meant to. One that is an expression can be what its
+// texts say.
 func (l *linter) job(n *node) {
+	analysis := func(jobType string) bool {
+		_, set := l.options.JobTypes[jobType]
+		return set || strings.HasPrefix(jobType+"-", contract.JobType+"-") || jobType == contract.BackoffJobType
+	}
 	known := append(l.jobTypes(), contract.OutcomeJobType)
-	if ours := misspelt(n.jobType, known); ours != "" && !l.analysis(n.jobType) {
+	if ours := misspelt(n.jobType, known); ours != "" && !analysis(n.jobType) {
 		l.add(n, "job-type-misspelt", n.jobType, ours)
 		n.jobType = ours
 	}
 	feel, computed := expression(n.jobType)
-	n.analyzes = l.analysis(n.jobType)
-	n.records = n.jobType == contract.OutcomeJobType || computed && slices.Contains(texts(feel), contract.OutcomeJobType)
-	if _, set := l.options.JobTypes[n.jobType]; n.analyzes && !set && !computed && !n.process.bundled {
+	can := append(texts(feel), n.jobType)
+	n.analyzes, n.records = slices.ContainsFunc(can, analysis), slices.Contains(can, contract.OutcomeJobType)
+	if n.analyzes && !computed && !slices.Contains(known, n.jobType) && !n.process.bundled {
 		l.add(n, "job-type-without-policy", n.jobType, strings.Join(l.jobTypes(), ", "))
 	}
 }
@@ -99,61 +92,39 @@ func (p *process) concerned() bool {
 // called one catches.
 func (n *node) throws(code string) bool {
 	return n.analyzes || n.called != nil && slices.ContainsFunc(n.called.nodes, func(in *node) bool {
-		return (in.analyzes || in.ends(code)) && len(catchers(in, code)) == 0
+		return (in.analyzes || in.ends(code)) && catcher(in, code) == nil
 	})
 }
 
 // ends reports whether a node ends its process, or a sub-process, by an error of this code.
 func (n *node) ends(code string) bool { return n.throwsError && n.errorCode == code }
 
-// caught returns the events of a process that catch errors of the worker's.
-func (p *process) caught() (events []*node) {
-	for _, n := range p.nodes {
-		for _, code := range codes {
-			if n.throws(code) {
-				events = append(events, catchers(n, code)...)
+// mark marks the events and nodes that an analysis or a failure leads to.
+func (n *node) mark() {
+	for _, code := range codes {
+		if event := catcher(n, code); event != nil && n.throws(code) {
+			event.stops = true
+		}
+	}
+	if n.analyzes {
+		ends := func(n *node) bool { return n.isActivity() || n.timer.kind != "" }
+		for _, next := range reached(n.after(), ends) {
+			next.behind = cmp.Or(next.behind, n)
+		}
+	}
+	if n.catchesErrors && (n.host == nil || !n.host.analyzes && !n.host.loops) {
+		for _, next := range reached(n.after(), (*node).isActivity) {
+			if next.analyzes {
+				n.analysis = cmp.Or(n.analysis, next)
 			}
 		}
 	}
-	return events
 }
 
-// failure is a submission that fails.
-type failure struct {
-	// event catches the error, at submission or, where that is nil, as the start of an event sub-process.
-	event, submission *node
-	// analysis is where the error is analyzed.
-	analysis *node
+// submits reports whether a node is a submission of which an analysis decides what follows a failure.
+func (n *node) submits() bool {
+	return slices.ContainsFunc(n.boundary, func(event *node) bool { return event.analysis != nil })
 }
 
-// failures returns those of a process. On the way from the event to its analysis nothing is worked that could bring
-// the error's text as well.
-func (p *process) failures() (found []failure) {
-	for _, event := range p.nodes {
-		ours := event.host != nil && (event.host.analyzes || event.host.loops)
-		if !event.catchesErrors || ours {
-			continue
-		}
-		behind := reached(event.after(), (*node).isActivity)
-		if at := slices.IndexFunc(behind, func(n *node) bool { return n.analyzes }); at >= 0 {
-			found = append(found, failure{event, event.host, behind[at]})
-		}
-	}
-	return found
-}
-
-// afterAnalysis returns, for each node that follows an analysis over gateways and events up to a timer or a task, that
-// analysis.
-func (p *process) afterAnalysis() map[*node]*node {
-	found := map[*node]*node{}
-	for _, task := range p.nodes {
-		if !task.analyzes {
-			continue
-		}
-		stops := func(n *node) bool { return n.isActivity() || n.timer.kind != "" }
-		for _, n := range reached(task.after(), stops) {
-			found[n] = cmp.Or(found[n], task)
-		}
-	}
-	return found
-}
+// again reports whether a claim is sent by a node, or by the process that it calls.
+func (n *node) again() bool { return n.submits() || n.loops }

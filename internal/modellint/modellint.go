@@ -51,6 +51,7 @@ func Lint(files []bpmn.Model, o Options) text.Findings {
 type linter struct {
 	options   Options
 	processes []*process
+	nodes     []*node
 	// byID are the processes that can be called, bundled the ids of those that came with the worker.
 	byID    map[string]*process
 	bundled []string
@@ -77,7 +78,7 @@ func (l *linter) read(f bpmn.Model, bundled bool) {
 	}
 	for _, p := range processes(f.Name, root, elements) {
 		p.bundled = bundled
-		l.processes = append(l.processes, p)
+		l.processes, l.nodes = append(l.processes, p), append(l.nodes, p.nodes...)
 		if bundled {
 			l.bundled = append(l.bundled, p.id)
 		}
@@ -123,26 +124,49 @@ func (l *linter) check(p *process) {
 		return
 	}
 	l.used[p.file] = true
-	behind := p.afterAnalysis()
 	for _, n := range p.nodes {
+		l.node(n)
+	}
+}
+
+// node checks a node, by what it does.
+func (l *linter) node(n *node) {
+	l.errorsCaught(n)
+	l.conditions(n)
+	l.messages(n)
+	l.claimIDKept(n)
+	if n.analyzes {
 		l.headers(n)
 		l.resultsHidden(n)
-		l.errorsCaught(n)
-		l.timers(n, behind[n])
-		l.conditions(n, behind[n] != nil)
-		l.messages(n)
-		l.claimIDKept(n)
+	}
+	if n.records {
+		l.outcomePolicy(n)
 		l.outcomeValue(n)
-		if n.kind == "userTask" && len(n.Zeebe("userTask")) == 0 {
-			l.add(n, "user-task-kind")
-		}
 	}
-	caught, failures := p.caught(), p.failures()
-	for _, event := range caught {
-		l.errorVariables(event)
+	if n.stops {
+		l.errorVariables(n)
+		l.recordedAsAccepted(n)
+		l.unrecorded(n, "ABANDONED")
 	}
-	for _, f := range failures {
-		l.submission(f, caught)
+	if n.submits() || n.loops && !n.recorded {
+		l.unrecorded(n, "SUBMITTED")
 	}
-	l.outcomes(p, caught, failures)
+	if n.analysis != nil {
+		l.submissionError(n)
+		l.countChanged(n)
+	}
+	if n.analysis != nil && n.host != nil {
+		l.waitMissing(n)
+		l.staleFailure(n)
+		l.countKept(n.host)
+	}
+	if n.timer.kind != "" {
+		l.timers(n)
+	}
+	if n.timer.kind != "" && n.behind != nil {
+		l.timerLeads(n)
+	}
+	if n.kind == "userTask" && len(n.Zeebe("userTask")) == 0 {
+		l.add(n, "user-task-kind")
+	}
 }

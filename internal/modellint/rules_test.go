@@ -152,7 +152,7 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 func TestAProcessThatIsNotGivenMayRecordTheOutcome(t *testing.T) {
 	f := calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")
 	for in, want := range map[string][]string{
-		`<zeebe:taskDefinition type="archive" />`:   {"warning outcome-not-recorded R1", "warning outcome-not-recorded R0"},
+		`<zeebe:taskDefinition type="archive" />`:   {"warning outcome-not-recorded R0", "warning outcome-not-recorded R1"},
 		`<zeebe:calledElement processId="close" />`: nil,
 	} {
 		text := strings.ReplaceAll(string(f.Content), recorder, in)
