@@ -79,20 +79,18 @@ var inTimers = []string{
 	contract.LastSubmissionTime,
 }
 
-// inForms are the functions in the forms of a timer.
-var inForms = []string{"string", "duration", "floor", "ceiling"}
-
 // timers finds timers that do not wait as decided by the analysis before.
 func (l *linter) timers(n *node) {
 	read := n.timer.reads()
-	ours := func(name string) bool { return slices.Contains(inTimers, name) }
-	other := func(name string) bool { return !ours(name) && !slices.Contains(inForms, name) }
-	computed := func(name string) bool { return name != contract.RetryCount && n.process.writes(name) }
+	known := append([]string{"string", "duration", "floor", "ceiling"}, inTimers...)
+	other := func(name string) bool { return !slices.Contains(known, name) }
+	decided := func(name string) bool {
+		return slices.Contains(inTimers, name) || name != contract.RetryCount && n.process.writes(name)
+	}
 	switch {
 	case l.form(n, "timer-form", n.timer, inTimers, !slices.ContainsFunc(read, other)):
 	case n.behind == nil || l.variableMisspelt(n, n.timer):
-	case slices.ContainsFunc(read, ours) || slices.ContainsFunc(read, computed):
-	case n.kind == "intermediateCatchEvent":
+	case n.kind == "intermediateCatchEvent" && !slices.ContainsFunc(read, decided):
 		l.add(n, "timer-fixed", quoted(n.behind)).Line = n.timer.line
 	}
 }
@@ -149,15 +147,13 @@ func misspelt(name string, known []string) string {
 		a, b := letters.Replace(name), letters.Replace(ours)
 		return strings.EqualFold(a, b) || text.OneSlip(a, b)
 	}
-	for _, ours := range known {
-		switch short := strings.Replace(ours, "-retry-", "-", 1); {
-		case slices.Contains(known, name):
-			return ""
-		case near(ours) || near(short):
-			return ours
-		}
+	at := slices.IndexFunc(known, func(ours string) bool {
+		return near(ours) || near(strings.Replace(ours, "-retry-", "-", 1))
+	})
+	if at < 0 || slices.Contains(known, name) {
+		return ""
 	}
-	return ""
+	return known[at]
 }
 
 // Only what the rules need is read of FEEL: which variables an expression names, and its texts in quotes.

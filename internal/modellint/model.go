@@ -13,12 +13,16 @@ import (
 type process struct {
 	*bpmnxml.Element
 	id, file string
+	// elements are those of its file by their ids.
+	elements map[string]*bpmnxml.Element
 	// bundled is one that came with the worker, and is not looked at itself.
 	bundled bool
 	// called is one that another process calls.
 	called bool
-	// nodes are in the order of the file, with those in sub-processes.
+	// nodes are in the order of the file, with those in sub-processes; so are flows.
 	nodes []*node
+	byID  map[string]*node
+	flows []*bpmnxml.Element
 	// starts are those of event sub-processes that catch errors.
 	starts []*node
 }
@@ -88,35 +92,16 @@ func at(file string, e *bpmnxml.Element) *node {
 	return &node{Element: e, id: e.Attr("id"), process: &process{file: file}}
 }
 
-// builder makes the processes of one file, of which it knows the elements by their ids.
-type builder struct {
-	elements map[string]*bpmnxml.Element
-	nodes    map[string]*node
-	flows    []*bpmnxml.Element
-}
-
-// processes returns the processes of a file.
-func processes(file string, root *bpmnxml.Element, elements map[string]*bpmnxml.Element) (found []*process) {
-	b := &builder{elements: elements, nodes: map[string]*node{}}
-	for _, e := range root.BPMN("process") {
-		p := &process{Element: e, id: e.Attr("id"), file: file}
-		b.flows = nil
-		b.scope(p, nil, e)
-		found = append(found, p)
-		b.connect(p)
-	}
-	return found
-}
-
-// scope adds the nodes of a process, or those in one of its nodes.
-func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
-	b.flows = append(b.flows, e.BPMN("sequenceFlow")...)
+// scope adds the nodes that are in an element: in the process itself, or in one of its nodes.
+func (p *process) scope(e *bpmnxml.Element, parent *node) {
+	p.flows = append(p.flows, e.BPMN("sequenceFlow")...)
 	for _, c := range e.Children {
 		if !isNode(c) {
 			continue
 		}
-		n := b.node(p, parent, c)
-		p.nodes = append(p.nodes, n)
+		n := p.node(c)
+		n.parent = parent
+		p.nodes, p.byID[n.id] = append(p.nodes, n), n
 		switch {
 		case n.kind != "startEvent":
 		case n.catchesErrors:
@@ -124,16 +109,15 @@ func (b *builder) scope(p *process, parent *node, e *bpmnxml.Element) {
 		case parent != nil:
 			parent.starts = append(parent.starts, n)
 		}
-		b.scope(p, n, c)
+		p.scope(c, n)
 	}
 }
 
-func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {
+func (p *process) node(e *bpmnxml.Element) *node {
 	n := &node{
 		Element: e, kind: e.Name.Local, id: e.Attr("id"), name: strings.Join(strings.Fields(e.Attr("name")), " "),
-		process: p, parent: parent, variables: map[string]bool{},
+		process: p, variables: map[string]bool{},
 	}
-	b.nodes[n.id] = n
 	for _, d := range append([]*bpmnxml.Element{e}, e.Children...) {
 		switch d.Name.Local {
 		case "taskDefinition":
@@ -148,13 +132,13 @@ func (b *builder) node(p *process, parent *node, e *bpmnxml.Element) *node {
 			n.add(d, "output", d.Attr("resultVariable"), d.Attr("expression"))
 		case "errorEventDefinition":
 			n.throwsError, n.catchesErrors = n.kind == "endEvent", n.kind != "endEvent"
-			n.errorCode = b.elements[d.Attr("errorRef")].Attr("errorCode")
+			n.errorCode = p.elements[d.Attr("errorRef")].Attr("errorCode")
 		case "timerEventDefinition":
 			for _, t := range d.Children {
 				n.timer = entry{t.Name.Local, "", strings.TrimSpace(t.Text), t.Line}
 			}
 		case "messageEventDefinition", "receiveTask":
-			b.message(n, d)
+			n.waitFor(p.elements[d.Attr("messageRef")])
 		}
 	}
 	n.gather(e)
@@ -167,14 +151,13 @@ func (n *node) add(e *bpmnxml.Element, kind, name, value string) {
 	n.entries = append(n.entries, entry{kind, strings.TrimSpace(variable), strings.TrimSpace(value), e.Line})
 }
 
-// message sets the message that a node waits for. What throws one is a job.
-func (b *builder) message(n *node, e *bpmnxml.Element) {
+// waitFor sets the message that a node waits for. What throws one is a job.
+func (n *node) waitFor(message *bpmnxml.Element) {
 	if n.jobType != "" {
 		return
 	}
-	declared := b.elements[e.Attr("messageRef")]
-	n.message = declared.Attr("name")
-	for _, s := range declared.Zeebe("subscription") {
+	n.message = message.Attr("name")
+	for _, s := range message.Zeebe("subscription") {
 		n.key = s.Attr("correlationKey")
 	}
 }
@@ -186,10 +169,8 @@ func (n *node) gather(e *bpmnxml.Element) {
 		values = append(values, a.Value)
 	}
 	for _, value := range values {
-		if feel, is := expression(value); is {
-			for _, name := range names(feel) {
-				n.variables[name] = true
-			}
+		for _, name := range (entry{value: value}).reads() {
+			n.variables[name] = true
 		}
 	}
 	for _, c := range e.Children {
@@ -199,10 +180,10 @@ func (n *node) gather(e *bpmnxml.Element) {
 	}
 }
 
-// connect resolves the references between the nodes of a process.
-func (b *builder) connect(p *process) {
-	for _, f := range b.flows {
-		from, to := b.nodes[f.Attr("sourceRef")], b.nodes[f.Attr("targetRef")]
+// connect resolves the references between the nodes.
+func (p *process) connect() {
+	for _, f := range p.flows {
+		from, to := p.byID[f.Attr("sourceRef")], p.byID[f.Attr("targetRef")]
 		if from == nil || to == nil {
 			continue
 		}
@@ -214,7 +195,7 @@ func (b *builder) connect(p *process) {
 		from.flows = append(from.flows, one)
 	}
 	for _, n := range p.nodes {
-		if host := b.nodes[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
+		if host := p.byID[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
 			n.host, host.boundary = host, append(host.boundary, n)
 		}
 	}
@@ -233,8 +214,10 @@ func (n *node) isActivity() bool {
 
 // reads returns the variables that the expression of an entry reads.
 func (e entry) reads() []string {
-	feel, _ := expression(e.value)
-	return names(feel)
+	if feel, is := expression(e.value); is {
+		return names(feel)
+	}
+	return nil
 }
 
 // works reports whether it is an activity, or can have some in it.

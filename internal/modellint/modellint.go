@@ -76,8 +76,12 @@ func (l *linter) read(f bpmn.Model, bundled bool) {
 	if !sound {
 		return // what else would be found follows from that
 	}
-	for _, p := range processes(f.Name, root, elements) {
-		p.bundled = bundled
+	for _, e := range root.BPMN("process") {
+		p := &process{
+			Element: e, id: e.Attr("id"), file: f.Name, elements: elements, bundled: bundled, byID: map[string]*node{},
+		}
+		p.scope(e, nil)
+		p.connect()
 		l.processes, l.nodes = append(l.processes, p), append(l.nodes, p.nodes...)
 		if bundled {
 			l.bundled = append(l.bundled, p.id)
