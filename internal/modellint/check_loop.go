@@ -79,7 +79,7 @@ func (l *linter) countKept(submission *node) {
 	}
 }
 
-// kept reports whether a variable can get from some nodes to another one as it is, without an analysis between.
+// kept reports whether a variable gets from some nodes to another one as it is, without an analysis between.
 func kept(variable string, from []*node, to *node) bool {
 	return leads(from, to, func(n *node) bool { return n.sets(variable) || n.analyzes })
 }

@@ -39,9 +39,10 @@ func constant(m entry) string {
 	return value
 }
 
-// unrecorded finds ends that a submission leads to, or an error of the worker's, without a record of how the round
-// ended, and a claim that is sent again after such an error without a record of the person's decision. A branch that
-// runs alongside another one, such as a reminder, need not record. An end to which two ways lead is found once.
+// unrecorded finds ends that a submission leads to, or an error of the worker's, without a record of how the
+// round ended, and a claim that is sent again after such an error without a record of the person's decision.
+// A branch that runs alongside another one, such as a reminder, need not record. An end to which two ways
+// lead is found once.
 func (l *linter) unrecorded(from *node, outcome string) {
 	stops := func(n *node) bool {
 		alongside := n.kind == "parallelGateway" || n.host != nil && n.Attr("cancelActivity") == "false"
@@ -57,8 +58,8 @@ func (l *linter) unrecorded(from *node, outcome string) {
 	}
 }
 
-// recordedAsAccepted finds a claim that is given up but recorded as accepted: no job is between, and nothing records
-// that it was abandoned.
+// recordedAsAccepted finds a claim that is given up but recorded as accepted: no job is between, and nothing
+// records that it was abandoned.
 func (l *linter) recordedAsAccepted(event *node) {
 	jobs := func(n *node) bool { return n.records || n.kind == "serviceTask" || n.kind == "callActivity" }
 	var accepted *node

@@ -10,8 +10,8 @@ import (
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
-// headers finds faults of a task's headers, and those that change nothing. The worker itself reads a job that has
-// nothing wrong but its headers, so that both find the same.
+// headers finds faults of a task's headers, and those that change nothing. The worker itself reads a job that
+// has nothing wrong but its headers, so that both find the same.
 func (l *linter) headers(n *node) {
 	keys := map[string]string{}
 	for _, h := range n.all("header") {
@@ -36,8 +36,7 @@ func (l *linter) headers(n *node) {
 	}
 }
 
-// resultsHidden finds mappings that keep results of an analysis from the process: the count, or what another node
-// reads.
+// resultsHidden finds mappings that keep results from the process: the count, or what another node reads.
 func (l *linter) resultsHidden(n *node) {
 	l.addNaming(n, "results-hidden", results, func(v string) bool {
 		_, lost := n.entry("input", v)
@@ -45,9 +44,10 @@ func (l *linter) resultsHidden(n *node) {
 			m, is := n.entry("output", v)
 			lost = !is || !slices.Contains(m.reads(), v)
 		}
-		return lost && (v == contract.RetryCount || slices.ContainsFunc(n.process.nodes, func(other *node) bool {
+		readBy := func(other *node) bool {
 			return other != n && other.variables[v] && !other.catchesErrors // which reads those of the error
-		}))
+		}
+		return lost && (v == contract.RetryCount || slices.ContainsFunc(n.process.nodes, readBy))
 	})
 }
 
@@ -60,8 +60,8 @@ func (l *linter) claimIDKept(n *node) {
 	}
 }
 
-// errorsCaught finds errors of the worker that no event catches. A process may leave them to one that calls it, of
-// which the call is looked at, and says so by an end event of its own.
+// errorsCaught finds errors of the worker that no event catches. A process may leave them to one that calls
+// it, of which the call is looked at, and says so by an end event of its own.
 func (l *linter) errorsCaught(n *node) {
 	if n.process.called {
 		return
@@ -72,8 +72,8 @@ func (l *linter) errorsCaught(n *node) {
 	})
 }
 
-// errorVariables finds what an event that catches an error of the worker does not pass on: variables that are read
-// after it must be mapped, and for a person the reason. From the next analysis on they are another one's.
+// errorVariables finds what an event that catches an error of the worker does not pass on: variables that are
+// read after it, before the next analysis, must be mapped, and for a person the reason.
 func (l *linter) errorVariables(event *node) {
 	l.addNaming(event, "error-variables", results, func(v string) bool {
 		again := func(n *node) bool { return n.analyzes || n.loops }

@@ -2,8 +2,8 @@ package modellint
 
 import "slices"
 
-// next returns the nodes that can follow a node: by its sequence flows, by the events attached to it, into a sub-process, and
-// out of one.
+// next returns the nodes that can follow a node: by its sequence flows, by the events attached to it, into a
+// sub-process, and out of one.
 func (n *node) next() (all []*node) {
 	all = append(all, n.boundary...)
 	if len(n.starts) > 0 {
@@ -13,12 +13,9 @@ func (n *node) next() (all []*node) {
 }
 
 // after returns the nodes that follow when a node is done.
-func (n *node) after() (all []*node) {
-	for _, f := range n.flows {
-		all = append(all, f.to)
-	}
-	if len(all) > 0 || n.parent == nil || n.throwsError {
-		return all
+func (n *node) after() []*node {
+	if len(n.to) > 0 || n.parent == nil || n.throwsError {
+		return slices.Clone(n.to)
 	}
 	return n.parent.after()
 }
@@ -45,13 +42,13 @@ func reached(from []*node, stops func(*node) bool) (all []*node) {
 	return all
 }
 
-// leads reports whether a way leads from one of some nodes to another one that is not through nodes that stop.
+// leads reports whether a way leads from some nodes to another one, not through nodes that stop.
 func leads(from []*node, to *node, stops func(*node) bool) bool {
 	return slices.Contains(reached(from, stops), to)
 }
 
-// catcher returns the event that catches an error which a node throws, in its own process; nil if the error leaves
-// that. It is attached to the node, or to a sub-process around it, or else the start of an event sub-process.
+// catcher returns the event that catches an error of a node in its own process, nil if the error leaves that:
+// one attached to the node or to a sub-process around it, or else the start of an event sub-process.
 func catcher(n *node, code string) *node {
 	for scope := n; scope != nil; scope = scope.parent {
 		if event := matching(scope.boundary, code); event != nil {

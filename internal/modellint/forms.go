@@ -52,19 +52,20 @@ func compact(feel string) string {
 	return blanks.ReplaceAllString(strings.Join(strings.Fields(feel), " "), "$1")
 }
 
-// form finds an expression, or a text that should be one, that reads one of some variables in a form that is not known
-// to work. Unless it is sure not to, what it computes may be right.
+// form finds an expression, or a text that should be one, that reads one of some variables in a form that is
+// not known to work. Unless it is sure not to, what it computes may be right.
 func (l *linter) form(n *node, mistake string, e entry, variables []string, sure bool) bool {
 	feel, is := expression(e.value)
 	unknown := compact(feel)
 	if is && forms[e.kind] != nil {
 		unknown = forms[e.kind].ReplaceAllString(unknown, " ")
 	}
-	read := slices.DeleteFunc(names(unknown), func(name string) bool { return !slices.Contains(variables, name) })
-	if len(read) == 0 {
+	read := names(unknown)
+	ours := slices.IndexFunc(read, func(name string) bool { return slices.Contains(variables, name) })
+	if ours < 0 {
 		return false
 	}
-	f := l.add(n, mistake, read[0], text.Shorten(e.value, 100))
+	f := l.add(n, mistake, read[ours], text.Shorten(e.value, 100))
 	f.Line = e.line
 	if is && !sure {
 		f.Severity = text.Warning
@@ -95,14 +96,14 @@ func (l *linter) timers(n *node) {
 	}
 }
 
-// conditions finds conditions that read a result of the analysis in a form that is not known, or, right behind an
-// analysis, by a name that is none.
+// conditions finds conditions that read a result of the analysis in a form that is not known, or, right
+// behind an analysis, by a name that is none.
 func (l *linter) conditions(n *node) {
-	for _, f := range n.flows {
-		feel, _ := expression(f.condition.value)
+	for _, c := range n.conditions {
+		feel, _ := expression(c.value)
 		wrong := otherType.MatchString(compact(feel))
-		if !l.form(n, "condition-form", f.condition, results, wrong) && n.behind != nil {
-			l.variableMisspelt(n, f.condition)
+		if !l.form(n, "condition-form", c, results, wrong) && n.behind != nil {
+			l.variableMisspelt(n, c)
 		}
 	}
 }
@@ -139,8 +140,8 @@ func (l *linter) messages(n *node) {
 	}
 }
 
-// misspelt returns the known name that another one was most likely meant to be, empty for none or if it is one: one
-// slip, other signs between the words, or the word retry between two others left out.
+// misspelt returns the known name that another one was most likely meant to be, empty for none or if it is
+// one: one slip, other signs between the words, or the word retry between two others left out.
 func misspelt(name string, known []string) string {
 	letters := strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 	near := func(ours string) bool {
@@ -163,7 +164,8 @@ var (
 	feelName = regexp.MustCompile(`(\.\s*)?([\pL_][\pL\pN_]*)`)
 )
 
-// expression returns the FEEL of an attribute; is reports whether it is one. Zeebe takes a value without "=" as a plain text.
+// expression returns the FEEL of an attribute; is reports whether it is one. Zeebe takes a value without "="
+// as a plain text.
 func expression(value string) (feel string, is bool) {
 	feel, is = strings.CutPrefix(strings.TrimSpace(value), "=")
 	return strings.TrimSpace(feel), is

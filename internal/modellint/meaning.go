@@ -15,15 +15,15 @@ var codes = []string{string(retry.OutcomeExhausted), string(retry.OutcomePermane
 
 // results are the variables of a decision.
 var results = []string{
-	"shouldRetry", "retryCount", "maxRetries", "backoffMinutes", "nextRetryTime", "retryReason", "errorClassification",
-	contract.OriginalError, "retryDecision",
+	"shouldRetry", contract.RetryCount, "maxRetries", "backoffMinutes", "nextRetryTime", "retryReason",
+	"errorClassification", contract.OriginalError, "retryDecision",
 }
 
 // jobTypes returns the job types that the worker decides, sorted.
 func (l *linter) jobTypes() []string { return slices.Sorted(maps.Keys(l.options.JobTypes)) }
 
-// resolve finds out what the nodes do. A misspelt name is a finding, and is then read as the one that was meant, so
-// that one slip is one finding.
+// resolve finds out what the nodes do. A misspelt name is a finding, and is then read as the one that was
+// meant, so that one slip is one finding.
 func (l *linter) resolve() {
 	for _, n := range l.nodes {
 		l.job(n)
@@ -39,14 +39,14 @@ func (l *linter) resolve() {
 	}
 }
 
-// job finds job types that the worker does not take, but was meant to. One that is an expression can be what its
-// texts say.
+// job finds job types that the worker does not take, but was meant to. An expression can be one of its texts.
 func (l *linter) job(n *node) {
-	analysis := func(jobType string) bool {
-		_, set := l.options.JobTypes[jobType]
-		return set || strings.HasPrefix(jobType+"-", contract.JobType+"-") || jobType == contract.BackoffJobType
-	}
 	known := append(l.jobTypes(), contract.OutcomeJobType)
+	analysis := func(jobType string) bool {
+		ours := strings.HasPrefix(jobType+"-", contract.JobType+"-") || jobType == contract.BackoffJobType
+		_, set := l.options.JobTypes[jobType]
+		return ours || set
+	}
 	if ours := misspelt(n.jobType, known); ours != "" && !analysis(n.jobType) {
 		l.add(n, "job-type-misspelt", n.jobType, ours)
 		n.jobType = ours
@@ -88,8 +88,8 @@ func (p *process) concerned() bool {
 	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.analyzes || n.records || n.loops })
 }
 
-// throws reports whether a node throws an error of the worker's. What a process calls throws what nothing in the
-// called one catches.
+// throws reports whether a node throws an error of the worker's. What a process calls throws what nothing in
+// the called one catches.
 func (n *node) throws(code string) bool {
 	return n.analyzes || n.called != nil && slices.ContainsFunc(n.called.nodes, func(in *node) bool {
 		return (in.analyzes || in.ends(code)) && catcher(in, code) == nil

@@ -32,8 +32,7 @@ func (l *linter) once(what ...any) bool {
 	return !said
 }
 
-// add adds a mistake at an element, with the texts that it names as the first and so on. What it returns may be
-// changed.
+// add adds a mistake at an element, with the texts that it names. What it returns may be changed.
 func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 	if !l.once(n.process.file, n.id, mistake, args) {
 		return &text.Finding{}
@@ -58,7 +57,7 @@ func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 	return &l.findings[len(l.findings)-1]
 }
 
-// addNaming adds a mistake that first names those of some variables or codes of which something holds, if there are any.
+// addNaming adds a mistake that first names those of some variables or codes of which it holds, if any.
 func (l *linter) addNaming(n *node, mistake string, some []string, holds func(string) bool, args ...any) {
 	found := slices.DeleteFunc(slices.Clone(some), func(one string) bool { return !holds(one) })
 	if len(found) > 0 {

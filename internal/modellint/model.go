@@ -1,7 +1,6 @@
 package modellint
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,18 +31,20 @@ type node struct {
 	*bpmnxml.Element
 	kind, id, name string
 	process        *process
-	// parent is the sub-process around it, nil at the top of the process; a sub-process begins with its starts.
+	// parent is the sub-process around it, nil at the top; a sub-process begins with its starts.
 	parent *node
 	starts []*node
 	// host is the activity that a boundary event is attached to, boundary the events attached to an activity.
 	host     *node
 	boundary []*node
-	flows    []flow
-	// entries are its mappings and task headers: an input or output by the variable that it writes, of a.b that is a.
+	// to are the nodes to which its sequence flows lead, conditions what those ask.
+	to         []*node
+	conditions []entry
+	// entries are its mappings, by the variable that they write (of a.b that is a), and its task headers.
 	entries []entry
 	// jobType is that of its task definition, calls the process that a call activity calls.
 	jobType, calls string
-	// errorCode is that of an error event, which catches or throws; one that catches and has no code catches all.
+	// errorCode is that of an error event; one that catches and has no code catches all.
 	catchesErrors, throwsError bool
 	errorCode                  string
 	// timer is the definition of a timer event: a timeDuration, timeDate or timeCycle.
@@ -57,13 +58,13 @@ type node struct {
 	analyzes, records bool
 	// called is the process that it calls, nil if that is not known.
 	called *process
-	// loops is a call of a process that analyzes; recorded is a record, or a call of a process that records, or of one
-	// that is not known.
+	// loops is a call of a process that analyzes; recorded is a record, or a call of a process that records,
+	// or of one that is not known.
 	loops, recorded bool
 	// stops is an event that catches an error of the worker's.
 	stops bool
-	// analysis is, of an event that catches the error of a submission, the task that analyzes it. On the way to it nothing
-	// is worked that could bring the error's text as well.
+	// analysis is, of an event that catches the error of a submission, the task that analyzes it. On the way
+	// to it nothing is worked that could bring the error's text as well.
 	analysis *node
 	// behind is the analysis that a node follows over gateways and events, up to a timer or a task.
 	behind *node
@@ -75,20 +76,14 @@ type entry struct {
 	line              int
 }
 
-// flow is a sequence flow.
-type flow struct {
-	to        *node
-	condition entry
-}
-
 var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess|callActivity)$`)
 
 func isNode(e *bpmnxml.Element) bool {
 	return e.Name.Space == bpmnxml.BPMN && nodeNames.MatchString(e.Name.Local)
 }
 
-// at is the place of a finding that is at no flow node.
-func at(file string, e *bpmnxml.Element) *node {
+// place is that of a finding that is at no flow node.
+func place(file string, e *bpmnxml.Element) *node {
 	return &node{Element: e, id: e.Attr("id"), process: &process{file: file}}
 }
 
@@ -113,20 +108,23 @@ func (p *process) scope(e *bpmnxml.Element, parent *node) {
 	}
 }
 
+// node reads a flow node, without those that are in it.
 func (p *process) node(e *bpmnxml.Element) *node {
-	n := &node{
-		Element: e, kind: e.Name.Local, id: e.Attr("id"), name: strings.Join(strings.Fields(e.Attr("name")), " "),
-		process: p, variables: map[string]bool{},
-	}
+	n := &node{Element: e, kind: e.Name.Local, id: e.Attr("id"), process: p, variables: map[string]bool{}}
+	n.name = strings.Join(strings.Fields(e.Attr("name")), " ")
 	for _, d := range append([]*bpmnxml.Element{e}, e.Children...) {
 		switch d.Name.Local {
 		case "taskDefinition":
 			n.jobType = d.Attr("type")
 		case "calledElement":
 			n.calls = d.Attr("processId")
-		case "ioMapping", "taskHeaders":
+		case "ioMapping":
 			for _, m := range d.Children {
-				n.add(m, m.Name.Local, cmp.Or(m.Attr("target"), m.Attr("key")), cmp.Or(m.Attr("source"), m.Attr("value")))
+				n.add(m, m.Name.Local, m.Attr("target"), m.Attr("source"))
+			}
+		case "taskHeaders":
+			for _, h := range d.Children {
+				n.add(h, "header", h.Attr("key"), h.Attr("value"))
 			}
 		case "script", "calledDecision":
 			n.add(d, "output", d.Attr("resultVariable"), d.Attr("expression"))
@@ -187,12 +185,12 @@ func (p *process) connect() {
 		if from == nil || to == nil {
 			continue
 		}
-		one := flow{to: to}
+		from.to = append(from.to, to)
 		for _, c := range f.BPMN("conditionExpression") {
-			one.condition = entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line}
+			asked := entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line}
+			from.conditions = append(from.conditions, asked)
 			from.gather(c)
 		}
-		from.flows = append(from.flows, one)
 	}
 	for _, n := range p.nodes {
 		if host := p.byID[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {

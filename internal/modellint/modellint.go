@@ -1,5 +1,5 @@
-// Package modellint finds mistakes in BPMN models that use this worker's tasks, before a broker runs them. It is pure: it takes
-// files and the policies that are known, and returns findings.
+// Package modellint finds mistakes in BPMN models that use this worker's tasks, before a broker runs them. It
+// is pure: it takes files and the policies that are known, and returns findings.
 package modellint
 
 import (
@@ -21,8 +21,8 @@ type Options struct {
 	JobTypes map[string]string
 }
 
-// Lint returns the findings about models, by file in the given order, then by line. A file may call processes of
-// the others, and the bundled ones.
+// Lint returns the findings about models, by file in the given order, then by line. A file may call processes
+// of the others, and the bundled ones.
 func Lint(files []bpmn.Model, o Options) text.Findings {
 	l := &linter{options: o, byID: map[string]*process{}, used: map[string]bool{}, said: map[string]bool{}}
 	for _, m := range bpmn.Models() {
@@ -39,7 +39,7 @@ func Lint(files []bpmn.Model, o Options) text.Findings {
 	for i, f := range files {
 		order[f.Name] = i
 		if !l.used[f.Name] {
-			l.add(at(f.Name, &bpmnxml.Element{}), "nothing-checked")
+			l.add(place(f.Name, &bpmnxml.Element{}), "nothing-checked")
 		}
 	}
 	slices.SortStableFunc(l.findings, func(a, b text.Finding) int {
@@ -55,21 +55,23 @@ type linter struct {
 	// byID are the processes that can be called, bundled the ids of those that came with the worker.
 	byID    map[string]*process
 	bundled []string
-	// used are the files in which something uses the worker, or has a finding: of the others silence is no approval.
+	// used are the files in which something uses the worker, or has a finding: of the others silence is no
+	// approval.
 	used map[string]bool
 	// said are the findings, and what else is said once.
 	said     map[string]bool
 	findings text.Findings
 }
 
-// read adds the processes of a file. A process of a given file takes the place of a bundled one with the same id.
+// read adds the processes of a file. A process of a given file takes the place of a bundled one with the same
+// id.
 func (l *linter) read(f bpmn.Model, bundled bool) {
 	root, err := bpmnxml.Read(f.Content)
 	if err == nil && len(root.BPMN("process")) == 0 {
 		err = errors.New("it has no process")
 	}
 	if err != nil {
-		l.add(at(f.Name, &bpmnxml.Element{}), "unreadable", err)
+		l.add(place(f.Name, &bpmnxml.Element{}), "unreadable", err)
 		return
 	}
 	elements, sound := l.elements(f.Name, root)
@@ -77,9 +79,8 @@ func (l *linter) read(f bpmn.Model, bundled bool) {
 		return // what else would be found follows from that
 	}
 	for _, e := range root.BPMN("process") {
-		p := &process{
-			Element: e, id: e.Attr("id"), file: f.Name, elements: elements, bundled: bundled, byID: map[string]*node{},
-		}
+		p := &process{Element: e, id: e.Attr("id"), file: f.Name, bundled: bundled}
+		p.elements, p.byID = elements, map[string]*node{}
 		p.scope(e, nil)
 		p.connect()
 		l.processes, l.nodes = append(l.processes, p), append(l.nodes, p.nodes...)
@@ -95,15 +96,15 @@ func (l *linter) read(f bpmn.Model, bundled bool) {
 // referring are the attributes that hold the id of another element of the file.
 var referring = []string{"sourceRef", "targetRef", "attachedToRef", "errorRef", "messageRef", "default"}
 
-// elements returns the elements of a file by their ids. It is sound if no two have the same, and those exist that
-// are named.
+// elements returns the elements of a file by their ids. It is sound if no two have the same, and those exist
+// that are named.
 func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*bpmnxml.Element, sound bool) {
 	before := len(l.findings)
 	byID = map[string]*bpmnxml.Element{}
 	root.Walk(func(e *bpmnxml.Element) {
 		id := e.Attr("id")
 		if id != "" && byID[id] != nil {
-			l.add(at(file, e), "id-twice", id)
+			l.add(place(file, e), "id-twice", id)
 		}
 		byID[id] = e
 	})
@@ -111,7 +112,7 @@ func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*
 	root.Walk(func(e *bpmnxml.Element) {
 		for _, name := range referring {
 			if byID[e.Attr(name)] == nil {
-				l.add(at(file, e), "reference-broken", name, e.Attr(name))
+				l.add(place(file, e), "reference-broken", name, e.Attr(name))
 			}
 		}
 	})
@@ -124,7 +125,7 @@ func (l *linter) check(p *process) {
 	case p.bundled || !p.concerned():
 		return
 	case !p.executable():
-		l.add(at(p.file, p.Element), "not-executable")
+		l.add(place(p.file, p.Element), "not-executable")
 		return
 	}
 	l.used[p.file] = true

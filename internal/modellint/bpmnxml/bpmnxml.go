@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// maxFile is the largest size of a file. The gateway takes 4 MiB in one message, so no larger model can be deployed.
+// maxFile is the largest size of a file: the gateway takes 4 MiB in one message.
 const maxFile = 4 << 20
 
 // The namespaces of the elements that are kept. Those of others are drawing, or belong to other programs.
@@ -70,7 +70,9 @@ func Read(content []byte) (*Element, error) {
 		return nil, fmt.Errorf("it is larger than %d MiB, more than a broker takes", maxFile>>20)
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(content))
-	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("only UTF-8 is read") }
+	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) {
+		return nil, errors.New("only UTF-8 is read")
+	}
 	var root *Element
 	var open []*Element // nil for one of a foreign namespace, and for those in it
 	for {
@@ -113,9 +115,11 @@ func checked(root *Element, content []byte) (*Element, error) {
 	case root == nil:
 		return nil, errors.New("it is empty, or no XML")
 	case !root.Is("definitions"):
-		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0", root.Name.Local)
+		first := root.Name.Local
+		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0", first)
 	case bytes.Contains(content, []byte(spaceSeven)) && !bytes.Contains(content, []byte(Zeebe)):
-		return nil, errors.New("it is a model for Camunda 7: open it in Camunda Modeler and convert it to Camunda 8")
+		const convert = "open it in Camunda Modeler and convert it to Camunda 8"
+		return nil, errors.New("it is a model for Camunda 7: " + convert)
 	}
 	return root, nil
 }
