@@ -143,18 +143,20 @@ func (l *linter) messages(n *node) {
 // misspelt returns the known name that another one was most likely meant to be, empty for none or if it is
 // one: one slip, other signs between the words, or the word retry between two others left out.
 func misspelt(name string, known []string) string {
+	if name == "" || slices.Contains(known, name) {
+		return ""
+	}
 	letters := strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 	near := func(ours string) bool {
 		a, b := letters.Replace(name), letters.Replace(ours)
 		return strings.EqualFold(a, b) || text.OneSlip(a, b)
 	}
-	at := slices.IndexFunc(known, func(ours string) bool {
-		return near(ours) || near(strings.Replace(ours, "-retry-", "-", 1))
-	})
-	if at < 0 || slices.Contains(known, name) {
-		return ""
+	for _, ours := range known {
+		if near(ours) || near(strings.Replace(ours, "-retry-", "-", 1)) {
+			return ours
+		}
 	}
-	return known[at]
+	return ""
 }
 
 // Only what the rules need is read of FEEL: which variables an expression names, and its texts in quotes.

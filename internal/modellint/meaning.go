@@ -102,7 +102,10 @@ func (n *node) ends(code string) bool { return n.throwsError && n.errorCode == c
 // mark marks the events and nodes that an analysis or a failure leads to.
 func (n *node) mark() {
 	for _, code := range codes {
-		if event := catcher(n, code); event != nil && n.throws(code) {
+		if !n.throws(code) {
+			continue
+		}
+		if event := catcher(n, code); event != nil {
 			event.stops = true
 		}
 	}
