@@ -30,6 +30,7 @@ func TestProcessesThatAreExecutableAreRead(t *testing.T) {
 var refusals = map[string]string{
 	"timer-duration-no-expression.bpmn": "Element: Event_WaitBackoff (line 72): Invalid duration format",
 	"unreadable-cut-off.bpmn":           "unexpected EOF",
+	"unreadable-no-process.bpmn":        "must contain at least one executable process",
 	"unreadable-text.bpmn":              "it is empty, or no XML",
 	"unreadable-dmn.bpmn":               "it is no BPMN",
 	"user-task-kind.bpmn":               "must have exactly one zeebe:userTask, not 0",
