@@ -54,7 +54,7 @@ func (l *linter) job(n *node) {
 	feel, computed := expression(n.jobType)
 	can := append(texts(feel), n.jobType)
 	n.analyzes, n.records = slices.ContainsFunc(can, analysis), slices.Contains(can, contract.OutcomeJobType)
-	if n.analyzes && !computed && !slices.Contains(known, n.jobType) && !n.process.bundled {
+	if n.analyzes && !computed && !slices.Contains(known, n.jobType) {
 		l.add(n, "job-type-without-policy", n.jobType, strings.Join(l.jobTypes(), ", "))
 	}
 }

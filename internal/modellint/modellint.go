@@ -63,8 +63,7 @@ type linter struct {
 	findings text.Findings
 }
 
-// read adds the processes of a file. A process of a given file takes the place of a bundled one with the same
-// id.
+// read adds the processes of a file. One of a given file takes the place of a bundled one with the same id.
 func (l *linter) read(f bpmn.Model, bundled bool) {
 	root, err := bpmnxml.Read(f.Content)
 	if err == nil && len(root.BPMN("process")) == 0 {
