@@ -63,7 +63,7 @@ func (l *linter) claimIDKept(n *node) {
 // errorsCaught finds errors of the worker that no event catches. A process may leave them to one that calls
 // it, of which the call is looked at, and says so by an end event of its own.
 func (l *linter) errorsCaught(n *node) {
-	if n.process.called {
+	if l.called[n.process.id] {
 		return
 	}
 	l.addNaming(n, "error-not-caught", codes, func(code string) bool {

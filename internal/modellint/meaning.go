@@ -67,9 +67,7 @@ func (l *linter) call(n *node) {
 	}
 	n.called = l.byID[n.calls]
 	n.recorded = n.records || n.kind == "callActivity" && n.called == nil
-	if n.called != nil && n.called != n.process {
-		n.called.called = true
-	}
+	l.called[n.calls] = l.called[n.calls] || n.calls != n.process.id
 }
 
 // follow adds what a process does that a node calls.

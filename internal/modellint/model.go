@@ -16,8 +16,6 @@ type process struct {
 	elements map[string]*bpmnxml.Element
 	// bundled is one that came with the worker, and is not looked at itself.
 	bundled bool
-	// called is one that another process calls.
-	called bool
 	// nodes are in the order of the file, with those in sub-processes; so are flows.
 	nodes []*node
 	byID  map[string]*node

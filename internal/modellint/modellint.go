@@ -24,7 +24,10 @@ type Options struct {
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes
 // of the others, and the bundled ones.
 func Lint(files []bpmn.Model, o Options) text.Findings {
-	l := &linter{options: o, byID: map[string]*process{}, used: map[string]bool{}, said: map[string]bool{}}
+	l := &linter{
+		options: o, byID: map[string]*process{},
+		called: map[string]bool{}, used: map[string]bool{}, said: map[string]bool{},
+	}
 	for _, m := range bpmn.Models() {
 		l.read(m, true)
 	}
@@ -55,6 +58,8 @@ type linter struct {
 	// byID are the processes that can be called, bundled the ids of those that came with the worker.
 	byID    map[string]*process
 	bundled []string
+	// called are the ids of processes that another one calls.
+	called map[string]bool
 	// used are the files in which something uses the worker, or has a finding: of the others silence is no
 	// approval.
 	used map[string]bool
