@@ -208,33 +208,16 @@ func TestABranchAlongsideTheOneThatRecordsNeedNotRecord(t *testing.T) {
 
 // An error that an end event raises has no variables: its text is where the work before it put it.
 func TestTheErrorOfAnEndEventNeedsNoMapping(t *testing.T) {
-	const task, loop = `<bpmn:serviceTask id="Task_SubmitClaim"`, `<bpmn:subProcess id="Task_SubmitClaim"><bpmn:endEvent id="End_Refused"><bpmn:errorEventDefinition errorRef="ERROR" />` +
-		`</bpmn:endEvent></bpmn:subProcess><bpmn:serviceTask id="Task_Other"`
-	const mapping = `<zeebe:output source="=submissionError" target="submissionError" />`
-	const finding = "error submission-error-not-mapped BoundaryEvent_SubmissionFailed"
-	check.Same(t, []string{finding}, found(standard, changed(t, "loop", mapping, "")), "the error of a job")
-	f := changed(t, "loop", mapping, "", task, strings.ReplaceAll(loop, "ERROR", "Error_PermanentError"))
-	check.Same(t, nil, found(standard, f), "the error of an end event")
+	f := changed(t, "loop", `<zeebe:output source="=submissionError" target="submissionError" />`, "", `<bpmn:serviceTask id="Task_SubmitClaim"`,
+		`<bpmn:subProcess id="Task_SubmitClaim"><bpmn:endEvent id="End_Refused"><bpmn:errorEventDefinition errorRef="Error_PermanentError" />`+
+			`</bpmn:endEvent></bpmn:subProcess><bpmn:serviceTask id="Task_Other"`)
+	check.Same(t, nil, found(standard, f), "findings")
 }
 
 func TestAScriptCanClearAVariable(t *testing.T) {
-	const mapping, way = `<zeebe:output source="=null" target="submissionError" />`, `sourceRef="Event_WaitBackoff" targetRef="Gateway_JoinSubmission"`
-	script := func(variable string) []string {
-		const from = `sourceRef="Event_WaitBackoff" targetRef="Script"`
-		return found(standard, changed(t, "loop", mapping, "", way, from, `<bpmn:endEvent id="EndEvent_ClaimSubmitted"`,
-			`<bpmn:scriptTask id="Script"><bpmn:extensionElements><zeebe:script expression="=null" resultVariable="`+variable+`" /></bpmn:extensionElements></bpmn:scriptTask>`+
-				`<bpmn:sequenceFlow id="Flow_Script" sourceRef="Script" targetRef="Gateway_JoinSubmission" /><bpmn:endEvent id="EndEvent_ClaimSubmitted"`))
-	}
-	check.Same(t, nil, script("submissionError"), "a script that clears it")
-	check.Same(t, []string{"warning stale-variables BoundaryEvent_SubmissionFailed"}, script("other"), "a script that clears another")
-}
-
-func TestAnOutcomeThatTheWorkerDoesNotKnowIsFound(t *testing.T) {
-	for source, want := range map[string][]string{
-		`=&#34;ABANDON&#34;`: {"error outcome-not-recorded Task_RecordAbandoned"}, `=&#34;RESUBMITTED&#34;`: nil, "ABANDONED": nil,
-		"Abandoned": {"error outcome-not-recorded Task_RecordAbandoned"}, `=if a then &#34;ABANDONED&#34; else &#34;x&#34;`: nil, "=result": nil,
-	} {
-		f := changed(t, "loop", `<zeebe:input source="=&#34;ABANDONED&#34;" target="outcome" />`, `<zeebe:input source="`+source+`" target="outcome" />`)
-		check.Same(t, want, found(standard, f), "%s", source)
-	}
+	const end = `<bpmn:endEvent id="EndEvent_ClaimSubmitted"`
+	f := changed(t, "loop", timerMapping, "", fromTheTimer, `sourceRef="Event_WaitBackoff" targetRef="Script"`, end,
+		`<bpmn:scriptTask id="Script"><bpmn:extensionElements><zeebe:script expression="=null" resultVariable="submissionError" /></bpmn:extensionElements></bpmn:scriptTask>`+
+			`<bpmn:sequenceFlow id="Flow_Script" sourceRef="Script" targetRef="Gateway_JoinSubmission" />`+end)
+	check.Same(t, nil, found(standard, f), "findings")
 }
