@@ -70,7 +70,7 @@ func (l *linter) staleFailure(event *node) {
 func (l *linter) countKept(submission *node) {
 	var stopped []*node
 	for _, n := range submission.process.nodes {
-		if n.stops {
+		if n.catchesOurs {
 			stopped = append(stopped, n.after()...)
 		}
 	}

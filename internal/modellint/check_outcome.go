@@ -50,7 +50,7 @@ func (l *linter) unrecorded(from *node, outcome string) {
 	}
 	for _, n := range reached(from.after(), stops) {
 		switch {
-		case n.again() && from.stops:
+		case n.again() && from.catchesOurs:
 			l.add(from, "round-not-recorded", quoted(n))
 		case !stops(n) && n.finishes() && l.once(n.process.file, n.id, "not recorded"):
 			l.add(n, "end-not-recorded", outcome)

@@ -104,7 +104,7 @@ func (n *node) mark() {
 			continue
 		}
 		if event := catcher(n, code); event != nil {
-			event.stops = true
+			event.catchesOurs = true
 		}
 	}
 	if n.analyzes {

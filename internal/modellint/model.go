@@ -59,8 +59,8 @@ type node struct {
 	// loops is a call of a process that analyzes; recorded is a record, or a call of a process that records,
 	// or of one that is not known.
 	loops, recorded bool
-	// stops is an event that catches an error of the worker's.
-	stops bool
+	// catchesOurs is an event that catches an error of the worker's.
+	catchesOurs bool
 	// analysis is, of an event that catches the error of a submission, the task that analyzes it. On the way
 	// to it nothing is worked that could bring the error's text as well.
 	analysis *node

@@ -103,12 +103,12 @@ var referring = []string{"sourceRef", "targetRef", "attachedToRef", "errorRef", 
 // elements returns the elements of a file by their ids. It is sound if no two have the same, and those exist
 // that are named.
 func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*bpmnxml.Element, sound bool) {
-	before := len(l.findings)
-	byID = map[string]*bpmnxml.Element{}
+	byID, sound = map[string]*bpmnxml.Element{}, true
 	root.Walk(func(e *bpmnxml.Element) {
 		id := e.Attr("id")
 		if id != "" && byID[id] != nil {
 			l.add(place(file, e), "id-twice", id)
+			sound = false
 		}
 		byID[id] = e
 	})
@@ -117,10 +117,11 @@ func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*
 		for _, name := range referring {
 			if byID[e.Attr(name)] == nil {
 				l.add(place(file, e), "reference-broken", name, e.Attr(name))
+				sound = false
 			}
 		}
 	})
-	return byID, len(l.findings) == before
+	return byID, sound
 }
 
 // check checks a process.
@@ -152,7 +153,7 @@ func (l *linter) node(n *node) {
 		l.outcomePolicy(n)
 		l.outcomeValue(n)
 	}
-	if n.stops {
+	if n.catchesOurs {
 		l.errorVariables(n)
 		l.recordedAsAccepted(n)
 		l.unrecorded(n, "ABANDONED")

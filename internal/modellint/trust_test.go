@@ -62,6 +62,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 	} {
 		f := changed(t, c.model, c.of, c.instead)
 		check.Same(t, []string{c.want}, found(standard, f), "%s in %s", c.instead, c.model)
+		check.Same(t, []string{c.want}, found(standard, f, f), "%s in %s, given twice", c.instead, c.model)
 	}
 }
 
