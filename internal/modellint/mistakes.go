@@ -32,8 +32,8 @@ func (l *linter) once(what ...any) bool {
 	return !said
 }
 
-// add adds a mistake at an element, with the texts that it names. What it returns may be changed. In a bundled
-// process there is none: under some settings its job types look misspelt.
+// add adds a mistake at an element, with the texts that it names. What it returns may be changed. In a
+// bundled process there is none: under some settings its job types look misspelt.
 func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
 	if n.process.bundled || !l.once(n.process.file, n.id, mistake, args) {
 		return &text.Finding{}
