@@ -136,7 +136,10 @@ func (l *linter) messages(n *node) {
 	case misspelt(n.message, []string{redriveMessage}) != "":
 		l.add(n, "message-misspelt", n.message, redriveMessage)
 	case n.message == redriveMessage && !(is && forms["correlationKey"].MatchString(compact(key))):
-		l.add(n, "correlation-key", n.key)
+		f := l.add(n, "correlation-key", n.key)
+		if slices.ContainsFunc(names(key), n.process.writes) {
+			f.Severity = text.Warning // it may hold the claim's id
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"short-waits", slip{`name="redrive_claim"`, `name="redrive-claim"`}, "error message-unknown Event_RedriveClaim"},
 		{"short-waits", slip{`correlationKey="=conta"`, `correlationKey="=claimId"`}, "error message-unknown Event_RedriveClaim"},
 		{"short-waits", slip{`correlationKey="claimId"`, `correlationKey="=claimId"`}, "error message-unknown Event_RedriveClaim"},
+		{"short-waits", slip{`correlationKey="=retryAfter"`, `correlationKey="=claimId"`}, "warning message-unknown Event_RedriveClaim"},
 		{"call-activity", slip{`"SubmissionRetryProces"`, `"SubmissionRetryProcess"`}, "error process-unknown Activity_0k3xq1p"},
 		{"loop", slip{`errorRef="Error_Permanent"`, `errorRef="Error_PermanentError"`}, "error reference-broken ErrorEventDefinition_PermanentError"},
 		{"loop", slip{`sourceRef="Task_AnalyzeRetry" targetRef="Gateway_JoinSubmission"`, toTheTimer}, "error wait-missing Task_AnalyzeRetry"},
