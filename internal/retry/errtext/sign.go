@@ -34,7 +34,6 @@ const (
 	access                      // may not do this
 	unsaid                      // refused, and of what is not said: what others become
 
-	correct    // asks for other data
 	whole      // says something else than its words
 	noneFound  // nothing was found wrong
 	read       // was sent when it failed
@@ -47,7 +46,7 @@ const (
 // then those that refuse, then those that say something about another piece.
 var signNames = strings.Fields(`
 	away busy timeout connect lost server tls proxy token no-answer page advice vague refused denied
-	fact duplicate schema fault tiss-fault own setup access unsaid correct whole none-found read
+	fact duplicate schema fault tiss-fault own setup access unsaid whole none-found read
 	connecting retry-after window
 `)
 

@@ -10,19 +10,22 @@ const (
 	ofScope       = "scope"       // a plan, a contract, a list of procedures
 	ofClaim       = "claim"       // patient, card, plan, guide, procedure, material, deadline
 	ofMessage     = "message"     // what was sent: file, element, field, lot
-	ofOwn         = "own"         // the hospital's access: login, version, hash, address
-	ofCertificate = "certificate" // the hospital's certificate and keys, and what holds them
+	ofOwn         = "own"         // the hospital's access and systems: login, hash, proxy, system of billing
+	ofCertificate = "certificate" // the hospital's certificate, keys and contracts, and what holds them
+	ofEither      = "either"      // the hospital's, but the insurer has one, too: certificate, user, URL
 	ofContact     = "contact"     // how people reach people: telephone, e-mail
 	ofUnknown     = "unknown"     // something is named that no table knows
 )
 
+// ofHospital are the roles of what belongs to the hospital.
+var ofHospital = []string{ofOwn, ofCertificate, ofEither}
+
 // subject returns what a piece is said of; empty where nothing is named.
 //
 // A passing condition is said of a noun in it, of one that "de" joins to it from behind ("indisponibilidade
-// do portal"), or of those in front of it, of which a system goes before those that "de" joins to it
-// ("serviço de verificação de guias fora do ar"). A refusal is said of the nearest noun, but of a login or a
-// certificate that this one belongs to. Where its own clause names nothing, the clause before it says of
-// what.
+// do portal"), or of those in front of it, of which a system goes before others ("serviço de verificação de
+// guias fora do ar"). A refusal is said of the nearest noun, but of what is the hospital's before others. Where
+// its own clause names nothing, the clause before it says of what.
 func (t *Text) subject(p *Piece) (role string, n *span) {
 	passes := p.row.Class == transient
 	if passes {
@@ -71,11 +74,8 @@ func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
 			role, n = t.roleOf(p, m), m
 			continue
 		}
-		if !t.isLinked(m, n) {
-			break
-		}
 		switch is := t.roleOf(p, m); {
-		case is == ofContact, !passes && (is == ofOwn || is == ofCertificate),
+		case is == ofContact, !passes && slices.Contains(ofHospital, is),
 			passes && (is == ofSystem || is == ofProcess) && role != ofContact:
 			role, n = is, m
 		}
@@ -127,20 +127,6 @@ func (t *Text) namesUnknown(i int32) bool {
 		}
 	}
 	return false
-}
-
-// isLinked reports whether a noun and one behind it are one name: "serviço de verificação de guias".
-func (t *Text) isLinked(n, next *span) bool {
-	const nearby = 5 // tokens
-	if next.first-n.last > nearby {
-		return false
-	}
-	for i := n.last + 1; i < next.first; i++ {
-		if t.Tokens[i].roles&roleApart != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // marked reports whether a mark of a sign stands in a piece's sentence.

@@ -122,7 +122,7 @@ func (t *Text) found(r *Row, first, last int) {
 	switch {
 	case r.Kind == noun && len(t.nouns) < maxSpans:
 		t.nouns = append(t.nouns, s)
-		t.namesOwn = t.namesOwn || r.Sign == ofOwn || r.Sign == ofCertificate
+		t.namesOwn = t.namesOwn || slices.Contains(ofHospital, r.Sign)
 	case r.Kind == mark && len(t.marks) < maxSpans:
 		t.marks = append(t.marks, s)
 	case r.Kind == HTTP && len(t.reasons) < maxSpans:
@@ -158,28 +158,23 @@ func (t *Text) add(r *Row, first, last int) *Piece {
 	return &t.Pieces[at]
 }
 
-// dropParts removes pieces that are a part of another one: of the whole term of a glosa, of a phrase that
-// says something else ("index out of range"), and signs of a passing condition in a sentence that asks for
-// other data ("corrija e tente novamente").
+// dropParts removes pieces that are a part of another one: of the whole term of a glosa, or of a phrase that
+// says something else ("index out of range"), or asks for other data ("corrija e tente novamente").
 func (t *Text) dropParts() {
-	var wholes, asking []span
+	var wholes []span
 	for i := range t.Pieces {
-		switch p := &t.Pieces[i]; {
-		case p.sign == correct:
-			asking = append(asking, p.span)
-		case p.sign == whole, p.row.Kind == Glosa && p.last > p.first:
+		if p := &t.Pieces[i]; p.sign == whole || p.row.Kind == Glosa && p.last > p.first {
 			wholes = append(wholes, p.span)
 		}
 	}
-	if wholes == nil && asking == nil {
+	if wholes == nil {
 		return
 	}
-	within := func(p *Piece, spans []span) bool {
-		return slices.ContainsFunc(spans, func(s span) bool { return s.first <= p.first && p.last <= s.last })
-	}
 	t.Pieces = slices.DeleteFunc(t.Pieces, func(p Piece) bool {
-		isPhrase := (p.row.Kind == Term || p.row.Kind == Exception) && p.sign != correct && p.sign != whole
-		return isPhrase && (within(&p, wholes) || p.row.Class == transient && within(&p, asking))
+		isPhrase := (p.row.Kind == Term || p.row.Kind == Exception) && p.sign != whole
+		return isPhrase && slices.ContainsFunc(wholes, func(s span) bool {
+			return s.first <= p.first && p.last <= s.last
+		})
 	})
 }
 

@@ -81,26 +81,22 @@ func (p *Piece) lower(to weight, why string) {
 func (t *Text) passes(p *Piece) {
 	p.weight = strong
 	place := t.Tokens[p.first].place
-	switch kind := p.row.Kind; {
+	switch {
 	case place == trace:
 		p.lower(nothing, "in a line of a stack trace")
 	case place == name:
 		p.lower(nothing, "the name of a field")
 	case p.row.Code == "407", p.sign == tls && t.near(p, wholeText, ofCertificate) != nil,
-		p.sign == proxy && t.near(p, sentence, ofOwn) != nil:
+		p.sign == tls && t.near(p, sentence, ofOwn) != nil,
+		p.sign == proxy && t.near(p, sentence, ofOwn, ofEither) != nil, t.isBecause(p):
 		p.lower(soft, "may be the hospital's own fault")
-	case kind == HTTP:
-		switch role, n := t.subject(p); {
-		case role == ofSystem: // API de cadastro retornou 500
-			p.subject = n
-		case p.row.Code == "500" || p.row.Code == "520":
-			p.lower(soft, "says only that the program there failed")
-		case p.unsure:
-			p.lower(weak, "may be a number of the insurer's own")
-		}
-	case kind == SOAPFault:
+	case p.row.Code == "500", p.row.Code == "520":
+		p.lower(soft, "says only that the program there failed")
+	case p.unsure:
+		p.lower(weak, "may be a number of the insurer's own")
+	case p.row.Kind == SOAPFault:
 		p.lower(bare, "says nothing of why")
-	case kind == Term:
+	case p.row.Kind == Term:
 		t.passesOf(p)
 		t.passesHow(p)
 	}
@@ -114,8 +110,6 @@ func (t *Text) passesOf(p *Piece) {
 	switch {
 	case p.sign == page:
 		p.lower(bare, "says nothing of why")
-	case p.sign == advice && t.marked(p, "change"):
-		p.lower(soft, "only once something is changed")
 	case p.sign == advice:
 		p.lower(weak, "is advice")
 	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
@@ -130,9 +124,7 @@ func (t *Text) passesOf(p *Piece) {
 		switch role {
 		case ofClaim, ofScope:
 			p.lower(nothing, "said of no system")
-		case ofCertificate:
-			p.lower(nothing, "said of the hospital's own access")
-		case ofOwn:
+		case ofOwn, ofCertificate:
 			if p.sign&(tls|token) == 0 {
 				p.lower(weak, "said of the hospital's own access")
 			}
@@ -161,12 +153,12 @@ func (t *Text) passesHow(p *Piece) {
 			p.lower(nothing, "denied")
 		case sign == "if" && inClause && isBefore:
 			p.lower(soft, "only if it happens")
-		case sign == "habit" && inClause, sign == "future" && inClause && isBefore:
+		case sign == "habit" && inClause:
 			p.lower(soft, "announced, or a habit")
 		case sign == "earlier" && (inClause || near(3)):
 			p.lower(soft, "of an earlier try")
-		case sign == "ended" && inClause && t.roleAt(int(m.first)-1)&(roleApart|roleWhen) == 0:
-			p.lower(soft, "is over") // but não terminou
+		case sign == "ended" && inClause:
+			p.lower(soft, "is over")
 		case sign == "after" && inClause && isBefore:
 			p.lower(weak, "lies before it")
 		}
@@ -215,7 +207,6 @@ func (t *Text) refusesOf(p *Piece) {
 		p.weight = reason
 	case t.isPartOfPassing(p):
 		p.lower(nothing, "a part of what passes by itself")
-	case p.sign&(setup|factSign) != 0 && (t.names(p, ofSystem) || t.names(p, ofProcess)):
 	case p.sign == setup:
 		p.weight = fact
 	case p.sign == own:
@@ -223,7 +214,7 @@ func (t *Text) refusesOf(p *Piece) {
 	case t.ownOf(p, role, n) != nil:
 		p.weight, p.sign = denial, own
 		switch {
-		case p.row.Sign == "fact" && role == ofCertificate:
+		case p.row.Sign == "fact" && t.ownOf(p, role, n).row.Sign == ofCertificate:
 			p.weight, p.sign = fact, setup
 		case p.row.Sign == "fact":
 			p.weight = reason
@@ -239,17 +230,17 @@ func (t *Text) refusesOf(p *Piece) {
 		if !ofAClaim {
 			p.weight, p.sign = plain, unsaid
 		}
-	case ofAClaim, t.names(p, ofClaim):
+	case ofAClaim, t.namesClaim(p):
 		p.weight = reason
 	default:
 		p.sign = unsaid
 	}
 }
 
-// names reports whether a phrase has a noun of a role in it.
-func (t *Text) names(p *Piece, role string) bool {
+// namesClaim reports whether a phrase has what a claim is about in it.
+func (t *Text) namesClaim(p *Piece) bool {
 	return slices.ContainsFunc(t.nouns, func(n span) bool {
-		return n.row.Sign == role && n.first <= p.last && n.last >= p.first
+		return n.row.Sign == ofClaim && n.first <= p.last && n.last >= p.first
 	})
 }
 
@@ -258,14 +249,14 @@ func (t *Text) names(p *Piece, role string) bool {
 func (t *Text) ownOf(p *Piece, role string, n *span) *span {
 	part := sentence
 	switch role {
-	case ofOwn, ofCertificate:
+	case ofOwn, ofCertificate, ofEither:
 		return n
 	case ofClaim, ofProcess, ofScope:
 		return nil
 	case ofMessage, ofSystem:
 		part = clause
 	}
-	return t.near(p, part, ofOwn, ofCertificate)
+	return t.near(p, part, ofHospital...)
 }
 
 // near returns a noun of one of the roles in the same part of the text as a piece, nil for none.
@@ -324,16 +315,33 @@ func (t *Text) isCaused(p *Piece) bool {
 	of := &t.Tokens[p.last]
 	return t.anyPassing(strong, func(q *Piece) bool {
 		k := &t.Tokens[q.first]
-		isOwn := p.sign == setup && q.sign == tls // alert certificate revoked: SSL alert
+		isOwn := p.sign == setup && q.sign&(tls|connect|lost) != 0 // alert certificate revoked: SSL alert
 		if isOwn || k.clause == of.clause || q.first < p.last || k.sentence != of.sentence {
 			return false
 		}
-		first := int(q.first)
-		for t.Tokens[first-1].clause == k.clause {
-			first--
-		}
-		isBehindColon := strings.Contains(t.between(first-1, first), ":")
-		return q.subject != nil || isBehindColon || t.marked(q, "cause")
+		return q.subject != nil || t.isReason(q.first)
+	})
+}
+
+// isReason reports whether the clause of a token stands behind a colon or a word of cause.
+func (t *Text) isReason(i int32) bool {
+	first := int(i)
+	for t.Tokens[first-1].clause == t.Tokens[i].clause {
+		first--
+	}
+	return strings.Contains(t.between(first-1, first), ":") ||
+		slices.ContainsFunc(t.marks, func(m span) bool { return m.row.Sign == "cause" && int(m.first) == first })
+}
+
+// isBecause reports whether a clause behind a piece says as its reason what is wrong with something of the
+// hospital's own: conexão recusada: certificado ausente.
+func (t *Text) isBecause(p *Piece) bool {
+	of := &t.Tokens[p.last]
+	return slices.ContainsFunc(t.marks, func(m span) bool {
+		k := &t.Tokens[m.first]
+		isReason := m.row.Sign == "wrong" && m.first > p.last && k.sentence == of.sentence &&
+			k.clause != of.clause && t.isReason(m.first)
+		return isReason && t.near(&Piece{span: m}, clause, ofOwn, ofCertificate) != nil
 	})
 }
 
@@ -348,19 +356,27 @@ func unnamed(term, name string) *Row {
 	return &Row{Kind: Term, Term: term, Class: class, Sign: name, sign: sign}
 }
 
-// addOwn adds faults of the hospital's own: something of its access in a sentence with a word of trouble, or
-// of what must be changed, whatever stands between.
+// addOwn adds faults of the hospital's own: something of its access in a sentence with a word of trouble,
+// whatever stands between. Who asks for a change of it says a fact, and may name it in another sentence: no
+// system that is away asks for a new certificate.
 func (t *Text) addOwn() (some bool) {
 	for _, m := range t.marks {
-		isWrong := m.row.Sign == "wrong" || m.row.Sign == "trouble" || m.row.Sign == "change"
-		if !isWrong || t.Tokens[m.first].place == trace {
+		isChange := m.row.Sign == "change"
+		isWrong := isChange || m.row.Sign == "wrong" || m.row.Sign == "trouble" || m.row.Sign == "check"
+		if !isWrong {
 			continue
 		}
 		p := Piece{span: span{m.first, m.last, ownFault}}
 		role, n := t.subject(&p)
-		if n = t.ownOf(&p, role, n); n != nil && !t.isAsked(&p) {
+		if n = t.ownOf(&p, role, n); n == nil && isChange {
+			n = t.near(&p, wholeText, ofHospital...)
+		}
+		if n != nil {
 			p := t.add(ownFault, int(n.first), int(n.last))
 			p.weight, p.subject, some = denial, n, true
+			if isChange {
+				p.weight, p.sign = fact, setup
+			}
 		}
 	}
 	return some
@@ -397,8 +413,8 @@ func (t *Text) systemInTrouble(m *span) (n *span) {
 	for i := range t.nouns {
 		of := &t.nouns[i]
 		switch role := of.row.Sign; {
-		case !in(of), n != nil && t.isLinked(n, of): // sistema de contratos
-		case role == ofClaim || role == ofScope || role == ofContact:
+		case !in(of), n != nil: // sistema de contratos
+		case role == ofClaim, role == ofScope, role == ofContact, role == ofOwn, role == ofCertificate:
 			return nil
 		case role == ofSystem, role == ofMaybe, role == ofProcess && m.row.Sign == "late":
 			n = of
