@@ -104,7 +104,7 @@ Ask the store that the worker has left behind:
 %[8]s claims
 %[8]s kpi
 `, len(p.claims), ended["SUBMITTED"], ended["ABANDONED"], ended["INCIDENT"],
-		text.About(now.Sub(started)), time.Since(started).Seconds(), history, worker)
+		text.In(text.English).About(now.Sub(started)), time.Since(started).Seconds(), history, worker)
 	return err
 }
 

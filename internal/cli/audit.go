@@ -28,8 +28,7 @@ who asks what is kept (LGPD, article 18), or for an auditor.`,
 	}, aStore, func(c *call) error {
 		_, records, err := c.claim()
 		for i := range records {
-			line, wrong := toJSON(recordOf(&records[i]), "")
-			err = errors.Join(err, wrong, c.say(line))
+			err = errors.Join(err, c.w.json(recordOf(&records[i]), ""))
 		}
 		return err
 	})
@@ -45,20 +44,20 @@ trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
 up by its own means.`,
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call) (any, string, error) {
+	}, settings, func(c *call) (any, error) {
 		if err := app.Backup(c.Context(), c.cfg, c.args[0]); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		public, err := audit.LoadPublic(c.cfg.AuditKey())
 		if err != nil {
-			return nil, "", text.Messagef("the copy is there, but cannot be checked: %s", err)
+			return nil, text.Messagef("the copy is there, but cannot be checked: %s", err)
 		}
 		c.cfg.DatabaseURL = config.URL("sqlite://" + c.args[0])
 		if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		value, words, err := verify(c, public, nil)
-		return value, words, errors.Join(err, c.store.Close())
+		value, err := verify(c, public, nil)
+		return value, errors.Join(err, c.store.Close())
 	})
 }
 
@@ -75,10 +74,10 @@ What was decided since the backup is missing: worker audit verify --heads names
 it. PostgreSQL is restored by its own means.`,
 		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call) (any, string, error) {
+	}, settings, func(c *call) (any, error) {
 		done, key, err := app.Restore(c.Context(), c.cfg, c.args[0])
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		is := checked{
 			Store:    c.cfg.DatabaseURL.String(),
@@ -87,8 +86,8 @@ it. PostgreSQL is restored by its own means.`,
 			Aside:    done.Aside,
 			Verified: done.Verified,
 		}
-		words, err := is.text(c.printer)
-		return is, c.printer.Sprintf("Restored from %s.", c.args[0]) + "\n" + words, err
+		c.w.linef("Restored from %s.", c.args[0])
+		return is, is.say(c.w)
 	})
 }
 
@@ -107,6 +106,7 @@ are made by the worker that opens it.`,
 		if err := app.Migrate(c.Context(), c.cfg); err != nil {
 			return err
 		}
-		return c.say(c.printer.Sprintf("The tables at %s are there.", c.cfg.DatabaseURL) + "\n")
+		c.w.linef("The tables at %s are there.", c.cfg.DatabaseURL)
+		return nil
 	})
 }

@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -28,20 +25,36 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 		Example: `  worker audit purge --before 2021-11-01`,
 	}
 	flags := command.Flags()
-	before := timeFlag(flags, "before", "first `DAY` that stays, as 2021-11-01")
+	day := flags.String("before", "", "first `DAY` that stays, as 2021-11-01")
 	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
-	return p.answers(command, settings, func(c *call) (any, string, error) {
+	return p.answers(command, settings, func(c *call) (any, error) {
+		before := c.day("before", time.DateOnly, *day)
+		if c.wrong != nil {
+			return nil, c.wrong
+		}
 		if limit := audit.Cutoff(p.now(), 12*c.cfg.AuditRetentionYears); before.After(limit) {
-			return nil, "", text.Messagef("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s "+
+			return nil, text.Messagef("RETRY_AUDIT_RETENTION_YEARS=%d keeps what was decided from %s "+
 				"on: give an earlier day for --before",
 				c.cfg.AuditRetentionYears, limit.Format(time.DateOnly))
 		}
-		done := purged{Before: *before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
-		if err := done.purge(c.Context(), c.cfg); err != nil {
-			return nil, "", err
+		open := app.OpenHistory
+		if *yes {
+			open = app.OpenStore
 		}
-		return done, done.text(c.printer), nil
+		store, err := open(c.Context(), c.cfg)
+		if err != nil {
+			return nil, err
+		}
+		done := purged{Before: before, RetentionYears: c.cfg.AuditRetentionYears, DryRun: !*yes}
+		chains, held, err := audit.Purge(c.Context(), store, before, done.DryRun)
+		if err = errors.Join(err, store.Close()); err != nil {
+			return nil, err
+		}
+		done.Chains = append([]audit.Purged{}, chains...) // in JSON a list, even where it is empty
+		done.Held = held
+		done.say(c.w)
+		return done, nil
 	})
 }
 
@@ -55,47 +68,26 @@ type purged struct {
 	Held   audit.Hold     `json:"held,omitzero"`
 }
 
-// purge removes what may go, or finds out what that is, and notes it.
-func (d *purged) purge(ctx context.Context, cfg config.Config) error {
-	var store audit.Store
-	var err error
-	if d.DryRun {
-		store, err = app.OpenHistory(ctx, cfg)
-	} else {
-		store, err = app.OpenStore(ctx, cfg)
-	}
-	if err != nil {
-		return err
-	}
-	chains, held, err := audit.Purge(ctx, store, d.Before, d.DryRun)
-	d.Chains, d.Held = append([]audit.Purged{}, chains...), held // in JSON a list, even where it is empty
-	return errors.Join(err, store.Close())
-}
-
-func (d *purged) text(p *text.Printer) string {
-	var b strings.Builder
-	say := func(words string) { b.WriteString(text.Wrap(words, "")) }
+func (d *purged) say(w *wording) {
 	for _, c := range d.Chains {
 		chain, place := strconv.Itoa(c.Chain), strconv.FormatInt(c.Through, 10)
 		if d.DryRun {
-			say(p.Sprintf("Would remove %d records of chain %s, up to place %s.", c.Records, chain, place))
+			w.sayf("Would remove %d records of chain %s, up to place %s.", c.Records, chain, place)
 		} else {
-			say(p.Sprintf("Removed %d records of chain %s, up to place %s.", c.Records, chain, place))
+			w.sayf("Removed %d records of chain %s, up to place %s.", c.Records, chain, place)
 		}
 	}
 	if len(d.Chains) == 0 {
-		before := d.Before.Format(time.DateOnly)
-		say(p.Sprintf("There is nothing to remove that was decided before %s.", before))
+		w.sayf("There is nothing to remove that was decided before %s.", d.Before.Format(time.DateOnly))
 	}
-	from := text.Time(d.Held.From) // its days are those of UTC, whatever the zone
+	from := d.Held.From.Format(time.RFC3339) // its days are those of UTC, whatever the zone
 	switch {
 	case d.Held.ClaimID != "":
-		say(p.Sprintf("What was decided from %s on stays: claim %s is open.", from, d.Held.ClaimID))
+		w.sayf("What was decided from %s on stays: claim %s is open.", from, d.Held.ClaimID)
 	case !d.Held.From.IsZero():
-		say(p.Sprintf("What was decided from %s on stays until its events are published.", from))
+		w.sayf("What was decided from %s on stays until its events are published.", from)
 	}
 	if d.DryRun && len(d.Chains) > 0 {
-		say(p.Sprintf("Nothing is removed yet: give --yes to remove them."))
+		w.sayf("Nothing is removed yet: give --yes to remove them.")
 	}
-	return b.String()
 }

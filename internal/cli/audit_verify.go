@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,15 +30,15 @@ the worker's log, what this command printed, or events retry.audit_head.v1.`,
 	}
 	keyFile := command.Flags().String("key", "", "public or private key file (default the worker's own)")
 	headsFile := command.Flags().String("heads", "", "file of kept heads; lines without are skipped")
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
+	return p.answers(command, aStore, func(c *call) (any, error) {
 		public, err := audit.LoadPublic(cmp.Or(*keyFile, c.cfg.AuditKey()))
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		var known []audit.Head
 		if *headsFile != "" {
 			if known, err = knownHeads(*headsFile, public); err != nil {
-				return nil, "", err
+				return nil, err
 			}
 		}
 		return verify(c, public, known)
@@ -63,7 +62,7 @@ type checked struct {
 }
 
 // verify checks the store, and answers with what it found.
-func verify(c *call, public audit.Public, known []audit.Head) (any, string, error) {
+func verify(c *call, public audit.Public, known []audit.Head) (any, error) {
 	found := checked{Store: c.cfg.DatabaseURL.String(), Key: public.ID(), KnownHeads: len(known)}
 	var err error
 	found.Verified, err = audit.Verify(c.Context(), c.store, public, known)
@@ -73,50 +72,45 @@ func verify(c *call, public audit.Public, known []audit.Head) (any, string, erro
 		found.Broken = broken
 		err = text.Messagef("the audit trail at %s is broken: %s", found.Store, broken.Message())
 	case err != nil:
-		return nil, "", err
+		return nil, err
 	case found.Records == 0 && found.Removed == 0:
 		err = text.Messagef("there are no records in %s, and no cut stands for removed ones: "+
 			"nothing was decided yet, it is another store than the worker's, or it was emptied", found.Store)
 	}
 	if err != nil {
 		found.Heads = nil // heads of a broken trail are not to be kept
-		return found, "", err
+		return found, err
 	}
 	found.OK = true
-	words, err := found.text(c.printer)
-	return found, words, err
+	return found, found.say(c.w)
 }
 
-// text reports that the trail is in order, with its heads.
-func (c *checked) text(p *text.Printer) (string, error) {
-	var rows [][]string
+// say reports that the trail is in order, with its heads.
+func (c *checked) say(w *wording) error {
 	if c.Aside != "" {
-		rows = append(rows, []string{p.Sprintf("The store that was there is kept as %s.", c.Aside)})
+		w.linef("The store that was there is kept as %s.", c.Aside)
 	}
-	rows = append(rows, []string{p.Sprintf("The audit trail is in order: %s.", c.Store)},
-		[]string{p.Sprintf("key"), c.Key})
+	w.linef("The audit trail is in order: %s.", c.Store)
+	rows := [][]string{{w.Sprintf("key"), c.Key}}
 	count := func(what string, n int64) {
 		if n > 0 {
-			rows = append(rows, []string{what, p.Sprintf("%d", n)})
+			rows = append(rows, []string{what, w.Sprintf("%d", n)})
 		}
 	}
-	count(p.Sprintf("records checked"), c.Records)
-	count(p.Sprintf("open claims checked"), c.Claims)
-	count(p.Sprintf("records removed by a purge"), c.Removed)
-	count(p.Sprintf("known heads that agree"), int64(c.Agreed))
-	count(p.Sprintf("known heads of removed records"), int64(c.KnownHeads-c.Agreed))
-	rows = append(rows, []string{""},
-		[]string{p.Sprintf("The heads now. Keep them apart from the store, for --heads at the next check:")})
-	var b strings.Builder
-	b.WriteString(text.Table("", rows))
+	count(w.Sprintf("records checked"), c.Records)
+	count(w.Sprintf("open claims checked"), c.Claims)
+	count(w.Sprintf("records removed by a purge"), c.Removed)
+	count(w.Sprintf("known heads that agree"), int64(c.Agreed))
+	count(w.Sprintf("known heads of removed records"), int64(c.KnownHeads-c.Agreed))
+	w.table("", rows)
+	w.WriteString("\n")
+	w.sayf("The heads now. Keep them apart from the store, for --heads at the next check:")
 	for _, h := range c.Heads {
-		line, err := toJSON(headLine{headEvent, h}, "")
-		if err != nil {
-			return "", err
+		if err := w.json(headLine{headEvent, h}, ""); err != nil {
+			return err
 		}
-		b.WriteString(line)
 	}
-	return b.String(), nil
+	return nil
 }
 
 // headEvent is the event under which the worker logs the heads, and under which they are printed here.
@@ -128,7 +122,8 @@ type headLine struct {
 	audit.Head
 }
 
-// knownHeads reads the heads of a key among the lines of a file.
+// knownHeads reads the heads among the lines of a file: those of the worker's log, and of events those of the
+// key, because many stores may share a queue.
 func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -138,7 +133,13 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
-		heads, err := headsInLine(lines.Bytes(), key)
+		line := lines.Bytes()
+		heads, err := events.Heads(line, key.ID())
+		if bytes.Contains(line, []byte(`"`+headEvent+`"`)) {
+			var logged headLine
+			err = json.Unmarshal(line, &logged)
+			heads = []audit.Head{logged.Head}
+		}
 		if err != nil {
 			return nil, text.Messagef("%s, line %d: %s", path, n, err)
 		}
@@ -149,15 +150,4 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 			headEvent, path, events.TypeAuditHead, key.ID())
 	}
 	return known, lines.Err()
-}
-
-// headsInLine returns the heads of a line of the worker's log, or of an event: those of the key, because many
-// stores may share a queue.
-func headsInLine(line []byte, key audit.Public) ([]audit.Head, error) {
-	if !bytes.Contains(line, []byte(`"`+headEvent+`"`)) {
-		return events.Heads(line, key.ID())
-	}
-	var logged headLine
-	err := json.Unmarshal(line, &logged)
-	return []audit.Head{logged.Head}, err
 }

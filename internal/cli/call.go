@@ -1,14 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/audit"
@@ -30,9 +30,10 @@ type call struct {
 	*cobra.Command
 
 	args []string
-	json bool
-	// printer writes for the people of --lang and --tz, else of the settings.
-	printer *text.Printer
+	// wrong is what is wrong with the flags, which a command looks at before it does anything.
+	wrong usageError
+	// w is what is said to the people of --lang and --tz, else of the settings.
+	w *wording
 	// cfg and store are there where the command needs them. The store takes questions only.
 	cfg   config.Config
 	store audit.Store
@@ -48,7 +49,7 @@ const (
 	aStore
 )
 
-// does makes a command of what it does. A command without Args takes none.
+// does makes a command of what it does, and prints what that has said. A command without Args takes none.
 func (p *program) does(command *cobra.Command, needed needs, do func(*call) error) *cobra.Command {
 	if command.Args == nil {
 		command.Args = cobra.NoArgs
@@ -56,42 +57,52 @@ func (p *program) does(command *cobra.Command, needed needs, do func(*call) erro
 	command.RunE = func(command *cobra.Command, args []string) (err error) {
 		p.begun = true
 		c := &call{Command: command, args: args}
+		c.Flags().Visit(func(f *pflag.Flag) { // as by a variable of the shell that is not set
+			blank := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
+			c.wrong.when(blank && f.Name != "error", text.Messagef("--%s is empty", f.Name))
+		})
+		if c.wrong != nil {
+			return c.wrong
+		}
 		if needed >= settings {
 			if c.cfg, err = config.Load(); err != nil {
 				return err
 			}
 		}
-		if c.printer, err = p.printer(); err != nil && needed >= language {
+		printer, err := p.printer()
+		if err != nil && needed >= language {
 			return err
 		}
+		c.w = &wording{Printer: printer}
 		if needed >= aStore {
 			if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, c.store.Close()) }()
 		}
-		return do(c)
+		err = do(c)
+		return cmp.Or(c.print(c.w.String()), err)
 	}
 	return command
 }
 
-// answers makes a command of its answer: a value, which --json prints, and the text of it for people. Where
+// answers makes a command of its answer: a value, which --json prints in the place of what is said. Where
 // there is an error too, the answer is printed all the same.
 func (p *program) answers(
 	command *cobra.Command,
 	needed needs,
-	answer func(*call) (value any, words string, err error),
+	answer func(*call) (any, error),
 ) *cobra.Command {
 	asJSON := command.Flags().Bool("json", false, "print JSON")
 	return p.does(command, needed, func(c *call) error {
-		c.json = *asJSON
-		value, words, err := answer(c)
-		if value != nil && c.json {
-			var wrong error
-			words, wrong = toJSON(value, "  ")
-			err = cmp.Or(wrong, err)
+		value, err := answer(c)
+		if *asJSON {
+			c.w.Reset()
+			if value != nil {
+				err = cmp.Or(c.w.json(value, "  "), err)
+			}
 		}
-		return cmp.Or(c.say(words), err)
+		return err
 	})
 }
 
@@ -108,21 +119,11 @@ func (p *program) group(use, short, example string, commands ...*cobra.Command) 
 	return p.does(command, nothing, func(c *call) error { return c.Help() })
 }
 
-// say prints a text. What stands in it may come from an insurer, a model or a file: it cannot command the
+// print prints a text. What stands in it may come from an insurer, a model or a file: it cannot command the
 // terminal.
-func (c *call) say(words string) error {
+func (c *call) print(words string) error {
 	_, err := fmt.Fprint(c.OutOrStdout(), text.Harmless(words))
 	return err
-}
-
-// toJSON returns a value as JSON, texts as they are, with a line break at its end.
-func toJSON(value any, indent string) (string, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetIndent("", indent)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return string(text.Harmless(b.Bytes())), err
 }
 
 // claim reads what is known of the claim that is named. It is an error if there are no records.

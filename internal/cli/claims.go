@@ -18,9 +18,6 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// countable are the columns by which claims are counted.
-var countable = []string{"with", "cause", "policy", "state"}
-
 func (p *program) claims() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "claims [PART]",
@@ -39,59 +36,57 @@ those of the 30 days before --to or before now.`,
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	with := flags.String("with", "", "only claims that are with this `TEAM`")
 	policy := flags.String("policy", "", "only claims about which this policy decided last")
-	by := flags.String("by", "", "count them by with, cause, policy or state")
+	by := flags.String("by", "", "count them by a column of --csv, as with or cause")
 	older := spanFlag(flags, "older-than", "", "only claims so old")
-	periodIn := periodFlags(command)
+	periodFlags(command, "")
 	forSheet := flags.Bool("csv", false, "print CSV, in pt-BR as Excel in Brazil reads it")
-	p.answers(command, aStore, func(c *call) (any, string, error) {
-		column, err := named("by", "column", *by, countable)
-		if err != nil {
-			return nil, "", err
-		}
-		now := p.now()
-		within := periodIn(now, c.printer.Location())
+	p.answers(command, aStore, func(c *call) (any, error) {
+		column, now := named(c, "by", "column", *by, columns), p.now()
+		within := c.period(now, 0)
 		query := claims.Query{Part: strings.Join(c.args, ""), From: within.from, To: within.to}
-		if *older > 0 {
-			query.To = now.Add(1 - *older)
+		if young := now.Add(1 - *older); *older > 0 && (query.To.IsZero() || young.Before(query.To)) {
+			query.To = young
 		}
 		for _, word := range *states {
-			state, err := named("state", "standing", word, claims.Standings())
-			if err != nil {
-				return nil, "", err
-			}
-			query.States = append(query.States, state)
+			query.States = append(query.States, named(c, "state", "standing", word, claims.Standings()))
+		}
+		if c.wrong != nil {
+			return nil, c.wrong
 		}
 		all, err := claims.List(c.Context(), c.store, query, now)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		list, err := chosen(all, *with, *policy)
+		list, err := chosen(c, all, *with, *policy)
 		switch {
 		case err != nil:
-			return nil, "", err
+			return nil, err
+		case c.wrong != nil:
+			return nil, c.wrong
 		case *forSheet:
-			return nil, "", list.CSV(c.OutOrStdout(), c.printer) // its cells are harmless
+			return nil, c.w.csv(c.OutOrStdout(), list) // its cells are harmless
 		case column != "":
-			return nil, list.By(c.printer, column).Text(), nil
+			counts := c.w.counts(list, column)
+			c.w.table("", counts)
+			return counts, nil
 		}
-		return listed{len(list), list}, list.Text(c.printer, now), nil
+		answer := listed{len(list), list}
+		answer.say(c.w, now)
+		return answer, nil
 	})
 	command.MarkFlagsMutuallyExclusive("csv", "json", "by")
-	for _, end := range []string{"to", "day", "week", "month"} {
-		command.MarkFlagsMutuallyExclusive("older-than", end)
-	}
 	return command
 }
 
 // listed is a list of claims. Its JSON form is stable: names are added, never changed.
 type listed struct {
-	Total  int       `json:"total"`
-	Claims claimList `json:"claims"`
+	Total  int            `json:"total"`
+	Claims []claims.Claim `json:"claims"`
 }
 
 // chosen returns the claims that are with a team and about which a policy decided last; either is empty for
 // any. A name has to be known: by the policies in force, by the bundled models, or by a claim.
-func chosen(all claimList, with, policy string) (claimList, error) {
+func chosen(c *call, all []claims.Claim, with, policy string) ([]claims.Claim, error) {
 	if with == "" && policy == "" {
 		return all, nil
 	}
@@ -108,18 +103,17 @@ func chosen(all claimList, with, policy string) (claimList, error) {
 	for i := range all {
 		teams, names = append(teams, all[i].HeldBy), append(names, all[i].Policy)
 	}
-	with, noTeam := named("with", "with", with, teams)
-	policy, noPolicy := named("policy", "policy", policy, names)
+	with, policy = named(c, "with", "with", with, teams), named(c, "policy", "policy", policy, names)
 	return slices.DeleteFunc(all, func(c claims.Claim) bool {
 		return with != "" && with != c.HeldBy || policy != "" && policy != c.Policy
-	}), cmp.Or(noTeam, noPolicy)
+	}), nil
 }
 
 // named returns the known name that a word of a flag means: it, or what people call it in a language. Without
 // a word it is empty.
-func named[Name ~string](flag, group, word string, known []Name) (Name, error) {
+func named[Name ~string](c *call, flag, group, word string, known []Name) Name {
 	if word == "" {
-		return "", nil
+		return ""
 	}
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	known = slices.DeleteFunc(known, func(name Name) bool { return name == "" })
@@ -130,39 +124,45 @@ func named[Name ~string](flag, group, word string, known []Name) (Name, error) {
 			text.In(text.Portuguese).Name(group, string(name)),
 		} {
 			if strings.EqualFold(word, called) {
-				return name, nil
+				return name
 			}
 		}
 	}
-	return "", usageError{text.Messagef("--%s is %q; known are %s", flag, word, fmt.Sprint(known))}
+	c.wrong.when(true, text.Messagef("--%s is %q; known are %s", flag, word, fmt.Sprint(known)))
+	return ""
 }
 
-// claimList is a list of claims.
-type claimList []claims.Claim
-
-// Text lists the claims, and counts them by how they stand and with whom they are.
-func (l claimList) Text(p *text.Printer, now time.Time) string {
-	if len(l) == 0 {
-		return p.Sprintf("No claims.") + "\n"
+// say lists the claims, and counts them by how they stand and with whom they are.
+func (l *listed) say(w *wording, now time.Time) {
+	if l.Total == 0 {
+		w.sayf("No claims.")
+		return
 	}
-	footer := l.By(p, "state").line()
-	if with := l.By(p, "with").line(); with != "" {
-		footer += "; " + with
+	heads := w.heads("CLAIM", "STATE", "AGE", "RETRY", "REASON")
+	w.table("", append([][]string{heads}, w.claims(l.Claims, now)...))
+	w.WriteString("\n")
+	var counts []string
+	for _, column := range []string{"state", "with"} {
+		var parts []string
+		for _, row := range w.counts(l.Claims, column) {
+			if row[1] != "-" {
+				parts = append(parts, row[1]+" "+row[0])
+			}
+		}
+		if parts != nil {
+			counts = append(counts, strings.Join(parts, ", "))
+		}
 	}
-	return text.Table("", claimRows(p, l, now)) + "\n" + text.Wrap(footer+".", "")
+	w.WriteString(text.Wrap(strings.Join(counts, "; ")+".", ""))
 }
 
-// claimRows are the rows of claims.
-func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
-	w := wording{p}
-	rows := [][]string{
-		{p.Sprintf("CLAIM"), p.Sprintf("STATE"), p.Sprintf("AGE"), p.Sprintf("RETRY"), p.Sprintf("REASON")},
-	}
+// claims are the rows of claims.
+func (w *wording) claims(all []claims.Claim, now time.Time) (rows [][]string) {
 	for i := range all {
 		c := &all[i]
 		age, retries := "-", "-"
 		if claims.IsOpen(c.Standing) {
-			age = p.About(now.Sub(c.Opened))
+			age = w.About(now.Sub(c.Opened))
 		}
 		if c.MaxRetries > 0 {
 			retries = fmt.Sprintf("%d/%d", c.RetryCount, c.MaxRetries)
@@ -173,7 +173,7 @@ func claimRows(p *text.Printer, all []claims.Claim, now time.Time) [][]string {
 }
 
 // standing words how a claim stands, with what is known of it.
-func (w wording) standing(c *claims.Claim, now time.Time) string {
+func (w *wording) standing(c *claims.Claim, now time.Time) string {
 	name := w.Name("standing", cmp.Or(string(c.Standing), "none"))
 	switch {
 	case c.Standing == audit.Waiting:
@@ -189,7 +189,7 @@ func (w wording) standing(c *claims.Claim, now time.Time) string {
 }
 
 // with names the team with which a stopped claim is, empty where that is not known.
-func (w wording) with(c *claims.Claim) string {
+func (w *wording) with(c *claims.Claim) string {
 	if c.Standing != audit.Stopped {
 		return ""
 	}
@@ -198,7 +198,7 @@ func (w wording) with(c *claims.Claim) string {
 
 // reason words why an open claim has failed: what is wrong with its input, else what its rule found. It is
 // empty where neither is known, as of a claim that a person sent again.
-func (w wording) reason(c *claims.Claim) string {
+func (w *wording) reason(c *claims.Claim) string {
 	switch {
 	case c.Standing == audit.Incident:
 		return cmp.Or(fault(c.Message), w.Name("kind", c.Kind.String()))
@@ -227,7 +227,7 @@ var columns = []string{
 }
 
 // cells are what is said of a claim, by columns.
-func (w wording) cells(c *claims.Claim) []string {
+func (w *wording) cells(c *claims.Claim) []string {
 	cells := []string{c.ClaimID, w.Name("standing", string(c.Standing)), w.with(c), c.Policy}
 	for _, at := range []time.Time{c.Since, c.Opened, c.NextRetryTime} {
 		cell := ""
@@ -240,29 +240,24 @@ func (w wording) cells(c *claims.Claim) []string {
 	return append(cells, strconv.Itoa(c.RetryCount), w.reason(c), by)
 }
 
-// CSV writes the claims for a spreadsheet. One in Portuguese knows a file for UTF-8 by its first character,
+// csv writes the claims for a spreadsheet. One in Portuguese knows a file for UTF-8 by its first character,
 // and takes a comma for a part of a number.
-func (l claimList) CSV(out io.Writer, p *text.Printer) error {
-	rows, heads := csv.NewWriter(out), slices.Clone(columns)
-	if p.Language() == text.Portuguese {
-		rows.Comma = ';'
-		if _, err := io.WriteString(out, "\ufeff"); err != nil {
-			return err
+func (w *wording) csv(out io.Writer, list []claims.Claim) error {
+	file, rows := csv.NewWriter(out), [][]string{nil}
+	if w.Language() == text.Portuguese {
+		file.Comma = ';'
+		_, _ = io.WriteString(out, "\ufeff") // if this fails, what follows does
+	}
+	for _, name := range columns {
+		rows[0] = append(rows[0], w.Name("column", name))
+	}
+	for i := range list {
+		rows = append(rows, w.cells(&list[i]))
+		for n, cell := range rows[i+1] {
+			rows[i+1][n] = spreadsheetSafe(cell)
 		}
 	}
-	for i, name := range heads {
-		heads[i] = p.Name("column", name)
-	}
-	_ = rows.Write(heads) // Flush keeps the error
-	for i := range l {
-		cells := wording{p}.cells(&l[i])
-		for n, cell := range cells {
-			cells[n] = spreadsheetSafe(cell)
-		}
-		_ = rows.Write(cells)
-	}
-	rows.Flush()
-	return rows.Error()
+	return file.WriteAll(rows)
 }
 
 // spreadsheetSafe returns a cell that a spreadsheet does not take for a formula, without control characters.
@@ -274,41 +269,17 @@ func spreadsheetSafe(cell string) string {
 	return cell
 }
 
-// counts are how many claims are alike in one of the columns.
-type counts map[string]int
-
-// By counts the claims by a column.
-func (l claimList) By(p *text.Printer, column string) counts {
-	n, at := counts{}, slices.Index(columns, column)
-	for i := range l {
-		n[wording{p}.cells(&l[i])[at]]++
+// counts counts claims by a column: rows of a number and what it is of, the largest first.
+func (w *wording) counts(list []claims.Claim, column string) (rows [][]string) {
+	counts, at := map[string]int{}, slices.Index(columns, column)
+	for i := range list {
+		counts[cmp.Or(w.cells(&list[i])[at], "-")]++
 	}
-	return n
-}
-
-// names are those of the counts, the largest first.
-func (c counts) names() []string {
-	return slices.SortedFunc(maps.Keys(c), func(a, b string) int {
-		return cmp.Or(c[b]-c[a], strings.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
 	})
-}
-
-// Text lists the counts.
-func (c counts) Text() string {
-	var rows [][]string
-	for _, name := range c.names() {
-		rows = append(rows, []string{strconv.Itoa(c[name]), cmp.Or(name, "-")})
+	for _, name := range names {
+		rows = append(rows, []string{strconv.Itoa(counts[name]), name})
 	}
-	return text.Table("", rows)
-}
-
-// line lists the counts on a line, but for the claims of which nothing is said.
-func (c counts) line() string {
-	var parts []string
-	for _, name := range c.names() {
-		if name != "" {
-			parts = append(parts, fmt.Sprintf("%s %d", name, c[name]))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return rows
 }

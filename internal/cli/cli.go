@@ -3,13 +3,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -32,26 +30,22 @@ var redriveExits = map[redrive.Fault]int{
 	redrive.InvalidRetryState:  5,
 }
 
-// usageError is a mistake in the command line, not a failure of the command.
-type usageError struct{ error }
+// usageError is what is wrong with a command line, in contrast to a failure of the command.
+type usageError []error
 
-func (e usageError) Unwrap() error { return e.error }
-
-// faults are all that is wrong with a command line.
-type faults []error
-
-// when adds a fault where something is wrong.
-func (f *faults) when(wrong bool, what text.Message) {
+// when adds a mistake where something is wrong.
+func (e *usageError) when(wrong bool, what text.Message) {
 	if wrong {
-		*f = append(*f, what)
+		*e = append(*e, what)
 	}
 }
 
+func (e usageError) Error() string { return errors.Join(e...).Error() }
+
+func (e usageError) Unwrap() []error { return e }
+
 // worded words an error, of joined ones a line each: in the language of the printer where it has one.
 func worded(err error, printer *text.Printer) string {
-	if usage, is := errors.AsType[usageError](err); is {
-		err = usage.error
-	}
 	if joined, are := err.(interface{ Unwrap() []error }); are {
 		var lines []string
 		for _, one := range joined.Unwrap() {
@@ -82,38 +76,36 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 		return exitOK
 	}
 	printer, _ := p.printer() // what is wrong with a setting is in the error
+	complain := func(words string) { fmt.Fprintln(stderr, text.Line(words)) }
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		complain(stderr, "worker: %s",
-			printer.Sprintf("stopped before it was done; what was done until then stays"))
+		complain("worker: " + printer.Sprintf("stopped before it was done; what was done until then stays"))
 		return exitFailure
 	}
-	found, are := errors.AsType[text.Faults](err)
-	for i := range found {
-		fmt.Fprint(stderr, text.Harmless(found[i].In(printer)))
-	}
-	if are && !errors.As(err, &usageError{}) {
-		complain(stderr, "%s", printer.Sprintf("Every setting, its default and what it may hold: %s",
-			"worker config --explain"))
-		return exitUsage
-	}
-	for line := range strings.Lines(worded(err, printer)) {
-		if line = strings.TrimSpace(line); line != "" && !are {
-			complain(stderr, "worker: %s", line)
+	usage := !p.begun || errors.As(err, new(usageError))
+	if found, are := errors.AsType[text.Faults](err); are {
+		for i := range found {
+			fmt.Fprint(stderr, text.Harmless(found[i].In(printer)))
+		}
+		if !usage {
+			complain(printer.Sprintf("Every setting, its default and what it may hold: %s",
+				"worker config --explain"))
+			return exitUsage
+		}
+	} else {
+		for line := range strings.Lines(worded(err, printer)) {
+			if line = strings.TrimSpace(line); line != "" {
+				complain("worker: " + line)
+			}
 		}
 	}
-	if !p.begun || errors.As(err, &usageError{}) {
-		complain(stderr, "%s", printer.Sprintf("How it is used: %s --help", command.CommandPath()))
+	if usage {
+		complain(printer.Sprintf("How it is used: %s --help", command.CommandPath()))
 		return exitUsage
 	}
 	if fault, ok := errors.AsType[redrive.Fault](err); ok {
 		return redriveExits[fault]
 	}
 	return exitFailure
-}
-
-// complain writes a line to standard error.
-func complain(stderr io.Writer, format string, args ...any) {
-	fmt.Fprintln(stderr, text.Line(fmt.Sprintf(format, args...)))
 }
 
 func (p *program) root() *cobra.Command {
@@ -128,7 +120,7 @@ Without a subcommand it runs, like "worker run". It is configured by environment
 variables: worker config --explain.`,
 		Example:       `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker`,
 		RunE:          run.RunE,
-		Version:       fmt.Sprintf("%s (%s, %s/%s)", release(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		Version:       version + " (" + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -142,13 +134,4 @@ variables: worker config --explain.`,
 }
 
 // version is set when the binary is linked, by -ldflags "-X PACKAGE.version=v1.2.3".
-var version string
-
-// release returns the version given to the linker, else the one that the Go toolchain recorded.
-func release() string {
-	recorded := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		recorded = cmp.Or(info.Main.Version, recorded)
-	}
-	return cmp.Or(version, recorded)
-}
+var version = "(devel)"

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,28 +23,29 @@ More: docs/configuration.md.`,
 		Example: `  worker config --explain`,
 	}
 	explain := command.Flags().Bool("explain", false, "print what every setting is and may hold")
-	p.answers(command, nothing, func(c *call) (any, string, error) {
+	p.answers(command, nothing, func(c *call) (any, error) {
 		if *explain {
-			return nil, explained(), nil
+			return explainSettings(c.w), nil
 		}
 		cfg, err := app.LoadConfig()
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		rows := [][]string{{c.printer.Sprintf("NAME"), c.printer.Sprintf("FROM"), c.printer.Sprintf("VALUE")}}
+		rows := [][]string{c.w.heads("NAME", "FROM", "VALUE")}
 		for _, s := range cfg.Settings() {
-			rows = append(rows, []string{s.Name, s.Source, cmp.Or(text.Line(s.Value), "-")})
+			rows = append(rows, []string{s.Name, s.Source, cmp.Or(s.Value, "-")})
 		}
-		return cfg.Settings(), text.Table("", rows), nil
+		c.w.table("", rows)
+		return cfg.Settings(), nil
 	})
 	command.MarkFlagsMutuallyExclusive("explain", "json")
 	return command
 }
 
-// explained explains every setting, by the tags that make the settings.
-func explained() string {
-	var b strings.Builder
-	for _, s := range new(config.Config).Settings() {
+// explainSettings says what every setting is, by the tags that make the settings.
+func explainSettings(w *wording) []config.Setting {
+	all := new(config.Config).Settings()
+	for _, s := range all {
 		about := s.About
 		if s.Default != "" {
 			s.Name += " = " + s.Default
@@ -53,7 +53,7 @@ func explained() string {
 		if s.Want != "" {
 			about += " Allowed: " + s.Want + "."
 		}
-		b.WriteString(s.Name + "\n" + text.Wrap(about, "      "))
+		w.WriteString(s.Name + "\n" + text.Wrap(about, "      "))
 	}
-	return b.String()
+	return all
 }

@@ -20,12 +20,12 @@ The exit code is 1 if there is an error, 2 if it is in the settings.`,
 		Example: `  worker doctor`,
 	}
 	ready := command.Flags().Bool("ready", false, "only ask the running worker whether it is ready")
-	return p.answers(command, settings, func(c *call) (any, string, error) {
+	return p.answers(command, settings, func(c *call) (any, error) {
 		all := text.Findings{}
 		found := func(f text.Finding) { // a check takes some seconds where something does not answer
 			all = append(all, f)
-			if !c.json {
-				_ = c.say(f.In(c.printer))
+			if asJSON, _ := c.Flags().GetBool("json"); !asJSON {
+				_ = c.print(f.In(c.w.Printer))
 			}
 		}
 		if *ready {
@@ -34,8 +34,8 @@ The exit code is 1 if there is an error, 2 if it is in the settings.`,
 			app.Examine(c.Context(), c.cfg, p.now, found)
 		}
 		if all.Count(text.Error) == 0 {
-			return all, "", nil
+			return all, nil
 		}
-		return all, "", verdict(all)
+		return all, verdict(all)
 	})
 }

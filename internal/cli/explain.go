@@ -25,18 +25,19 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 	flags := command.Flags()
 	errorText := flags.String("error", "", "the error text of the submission")
 	count := flags.Uint16("retry-count", 0, "retries so far")
-	named := policyFlag(command)
+	named := flags.String("policy", "tiss", policyUsage)
 	_ = command.MarkFlagRequired("error") // it is there
-	return p.answers(command, language, func(c *call) (any, string, error) {
+	return p.answers(command, language, func(c *call) (any, error) {
 		_, by, err := namedPolicy(*named)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if strings.TrimSpace(*errorText) == "" && by.OnEmptyError == retry.RejectEmptyError {
-			return nil, "", usageError{text.Messagef("--error is blank: the policy has an incident for that")}
+			return nil, usageError{text.Messagef("--error is blank: the policy has an incident for that")}
 		}
 		e := explanationOf(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())
-		return e, e.Text(c.printer, by), nil
+		e.say(c.w, by)
+		return e, nil
 	})
 }
 
@@ -78,56 +79,55 @@ func explanationOf(p *retry.Policy, request retry.Request, now time.Time) explan
 	return e
 }
 
-// Text words the explanation: the steps of the decision as a history has them, what else there is in the
-// text, and the waits ahead.
-func (e *explanation) Text(p *text.Printer, by *retry.Policy) string {
-	var b strings.Builder
-	w, wait := wording{p}, ""
+// say words the explanation: the steps of the decision as a history has them, what else there is in the text,
+// and the waits ahead.
+func (e *explanation) say(w *wording, by *retry.Policy) {
+	wait := ""
 	if len(e.Schedule) > 0 {
 		wait = w.wait(&e.RetryDecision, e.Schedule[0].Wait(), by)
 	}
 	for i, found := range w.steps(&e.Decision, "", wait, e.BPMNError) {
 		if i > 0 && found != "" { // the first is the text that was asked about
-			b.WriteString(label(w.step(i), found))
+			w.label(w.step(i), found)
 		}
 	}
 	for _, found := range e.Evidence {
-		name, what := p.Sprintf("evidence"), found.Found
+		name, what := w.Sprintf("evidence"), found.Found
 		if found.SaidOf != "" {
-			what = p.Sprintf("%s, said of %s", what, found.SaidOf)
+			what = w.Sprintf("%s, said of %s", what, found.SaidOf)
 		}
 		if found.PassedOver != "" {
-			name, what = p.Sprintf("passed over"), what+": "+p.Name("passed-over", found.PassedOver)
+			name, what = w.Sprintf("passed over"), what+": "+w.Name("passed-over", found.PassedOver)
 		}
-		b.WriteString(label(name, what))
+		w.label(name, what)
 	}
 	for _, l := range e.Later {
-		b.WriteString(label(p.Sprintf("rule after it"), l.Rule+", "+string(l.Class)))
+		w.label(w.Sprintf("rule after it"), l.Rule+", "+string(l.Class))
 	}
 	x := &e.RetryDecision
-	b.WriteString(label(p.Sprintf("policy"), p.Sprintf("%s, version %s", x.Policy, x.PolicyVersion)))
+	w.label(w.Sprintf("policy"), w.Sprintf("%s, version %s", x.Policy, x.PolicyVersion))
 	if len(e.Schedule) > 0 {
-		b.WriteString("\n" + text.Wrap(p.Sprintf(
-			"The waits ahead, if every submission fails and no permanent error comes:"), "") + "\n")
-		b.WriteString(scheduleTable(p, e.Schedule))
-		b.WriteString("  " + p.Sprintf("then   stop, BPMN error %s", string(retry.OutcomeExhausted)) + "\n")
+		w.WriteString("\n")
+		w.sayf("The waits ahead, if every submission fails and no permanent error comes:")
+		w.WriteString("\n")
+		w.schedule(e.Schedule)
+		w.WriteString("  " + w.Sprintf("then   stop, BPMN error %s", string(retry.OutcomeExhausted)) + "\n")
 	}
-	return b.String()
 }
 
-// scheduleTable lays out the waits of a policy.
-func scheduleTable(p *text.Printer, waits []retry.Scheduled) string {
+// schedule says the waits of a policy.
+func (w *wording) schedule(waits []retry.Scheduled) {
 	rows := [][]string{
-		{p.Sprintf("retry"), p.Sprintf("before jitter"), p.Sprintf("wait"), p.Sprintf("waited in all")},
+		{w.Sprintf("retry"), w.Sprintf("before jitter"), w.Sprintf("wait"), w.Sprintf("waited in all")},
 	}
 	for i := range waits {
-		w := &waits[i]
+		one := &waits[i]
 		rows = append(rows, []string{
-			strconv.Itoa(w.Retry),
-			p.Span(time.Duration(w.BeforeJitter)),
-			p.Sprintf("%s", w.Wait()),
-			p.Sprintf("%s", w.Total()),
+			strconv.Itoa(one.Retry),
+			w.Span(time.Duration(one.BeforeJitter)),
+			w.Sprintf("%s", one.Wait()),
+			w.Sprintf("%s", one.Total()),
 		})
 	}
-	return text.Table("  ", rows)
+	w.table("  ", rows)
 }

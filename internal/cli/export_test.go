@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // RunAt is Run at a time of the test's own.
@@ -28,10 +30,14 @@ func Commands() (all []string) {
 // PeriodOf returns the period that a flag gives, or what is wrong with it.
 func PeriodOf(flag, value string, now time.Time, zone *time.Location) string {
 	command := &cobra.Command{}
-	given := periodFlags(command)
-	if err := command.Flags().Lookup(flag).Value.Set(value); err != nil {
+	periodFlags(command, "")
+	if err := command.Flags().Set(flag, value); err != nil {
 		return err.Error()
 	}
-	within := given(now, zone)
+	c := call{Command: command, w: &wording{Printer: text.NewPrinter(text.English, zone)}}
+	within := c.period(now, 0)
+	if c.wrong != nil {
+		return c.wrong.Error()
+	}
 	return within.from.UTC().Format(time.RFC3339) + " to " + within.to.UTC().Format(time.RFC3339)
 }

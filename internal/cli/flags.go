@@ -2,8 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,71 +28,90 @@ func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration
 		}
 		return nil
 	}
-	usage += ": `7d`, 24h, 90m"
-	if standard != "" {
-		_ = read(standard)
-		usage += " (default " + standard + ")"
-	}
-	flags.Func(name, usage, read)
+	flags.Func(name, usage+": `7d`, 24h, 90m", read)
+	flags.Lookup(name).DefValue = standard
+	_ = read(standard)
 	return span
 }
 
-// timeFlag adds a flag for a day, and returns when that begins; zero where it is not given.
-func timeFlag(flags *pflag.FlagSet, name, usage string) *time.Time {
-	begin := new(time.Time)
-	flags.Func(name, usage, func(given string) (err error) {
-		if *begin, err = time.Parse(time.DateOnly, given); err != nil {
-			err = errors.New("give it as 2026-11-30")
-		}
-		return err
-	})
+// day reads the value of a flag as a day, or as a month with the layout of one: the midnight in UTC at its
+// beginning, whatever the zone.
+func (c *call) day(flag, layout, value string) time.Time {
+	begin, err := time.Parse(layout, value)
+	example := "2026-11-30"[:len(layout)]
+	c.wrong.when(err != nil, text.Messagef("--%s is %q; give it as %s", flag, value, example))
 	return begin
 }
 
-// period is a time that a command looks at: from <= t < to. Both are zero where none was given.
+// periodFlags adds the flags of [call.period]. standard is the value of --month where none of them is given.
+func periodFlags(command *cobra.Command, standard string) {
+	flags := command.Flags()
+	flags.String("day", "", "the whole `DAY`, as 2026-11-30 or yesterday")
+	flags.String("week", "", "the whole week of a `DAY`, as 2026-11-30 or last")
+	flags.String("month", standard, "the whole `MONTH`, as 2026-11 or last")
+	flags.String("from", "", "first `DAY`, as 2026-11-01")
+	flags.String("to", "", "last `DAY`, as 2026-11-30")
+	command.MarkFlagsMutuallyExclusive("day", "week", "month", "from")
+	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
+}
+
+// period is a time that a command looks at: from <= t < to. Either is zero where it is not bounded.
 type period struct{ from, to time.Time }
 
-// unit is a length of time by the calendar. Days are midnights in UTC here, whatever the zone.
-type unit struct {
-	name, last, example string
-	days, months        int
-	// begin returns the first day of the one that a day is in.
-	begin func(day time.Time) time.Time
-}
-
-var calendar = [...]unit{
-	{"day", "yesterday", "2026-11-30", 1, 0, func(day time.Time) time.Time { return day }},
-	{"week", "last", "2026-W47", 7, 0, func(day time.Time) time.Time {
-		return day.AddDate(0, 0, -int(day.Weekday()+6)%7)
-	}},
-	{"month", "last", "2026-11", 0, 1, func(day time.Time) time.Time {
-		return day.AddDate(0, 0, 1-day.Day())
-	}},
-}
-
-// first reads when the unit begins that is named, such as 2026-W47.
-func (u *unit) first(name string) (begin time.Time, err error) {
-	if year, week, is := strings.Cut(name, "-W"); is && u.name == "week" {
-		n, _ := strconv.Atoi(week)
-		if begin, err = time.Parse(time.DateOnly, year+"-01-04"); err == nil { // which is always in week 1
-			begin = u.begin(begin).AddDate(0, 0, 7*(n-1))
-			if _, is := begin.ISOWeek(); is == n && len(week) == 2 {
-				return begin, nil
-			}
-		}
-	} else if begin, err = time.Parse(time.DateOnly[:len(u.example)], name); err == nil && u.name != "week" {
-		return begin, nil
+// period returns the one that the flags name, by days of the call's zone. With since it is bounded: it ends
+// now, at the latest, and begins so long before its end.
+func (c *call) period(now time.Time, since time.Duration) (p period) {
+	zone := c.w.Location()
+	first, next := c.days(dayOf(now.In(zone)))
+	if !first.IsZero() {
+		p.from = dayIn(first, zone)
 	}
-	return begin, fmt.Errorf("give it as %s, or %s", u.example, u.last)
+	if !next.IsZero() {
+		p.to = dayIn(next, zone)
+	}
+	if since > 0 && (next.IsZero() || p.to.After(now)) {
+		p.to = now
+	}
+	if since > 0 && first.IsZero() {
+		p.from = p.to.Add(-since)
+	}
+	c.wrong.when(c.wrong == nil && !p.to.IsZero() && !p.from.Before(p.to),
+		text.Messagef("from %s to %s there is no time that has passed", p.from, p.to))
+	return p
 }
 
-// period returns the unit so many after the one that a day is in.
-func (u *unit) period(day time.Time, after int, zone *time.Location) period {
-	begin := u.begin(day).AddDate(0, after*u.months, after*u.days)
-	return period{dayIn(begin, zone), dayIn(begin.AddDate(0, u.months, u.days), zone)}
+// days returns the first day that the flags name, and the one after the last.
+func (c *call) days(today time.Time) (first, next time.Time) {
+	read := func(flag, layout, word string, meant time.Time) (day time.Time, given bool) {
+		value := c.Flag(flag).Value.String()
+		if value != "" && value != word {
+			meant = c.day(flag, layout, value)
+		}
+		return meant, value != ""
+	}
+	first, from := read("from", time.DateOnly, "", first)
+	last, to := read("to", time.DateOnly, "", next)
+	if to {
+		next = last.AddDate(0, 0, 1)
+	}
+	if from || to {
+		return first, next
+	}
+	if day, is := read("day", time.DateOnly, "yesterday", today.AddDate(0, 0, -1)); is {
+		return day, day.AddDate(0, 0, 1)
+	}
+	if day, is := read("week", time.DateOnly, "last", today.AddDate(0, 0, -7)); is {
+		monday := day.AddDate(0, 0, -int(day.Weekday()+6)%7)
+		return monday, monday.AddDate(0, 0, 7)
+	}
+	if day, is := read("month", "2006-01", "last", today.AddDate(0, 0, -today.Day())); is {
+		first = day.AddDate(0, 0, 1-day.Day())
+		return first, first.AddDate(0, 1, 0)
+	}
+	return first, next
 }
 
-// dayOf returns the day of a time in its zone.
+// dayOf returns the day of a time in its zone, as midnight in UTC.
 func dayOf(t time.Time) time.Time {
 	year, month, day := t.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -108,64 +125,4 @@ func dayIn(day time.Time, zone *time.Location) time.Time {
 		_, t = t.ZoneBounds()
 	}
 	return t
-}
-
-// periodFlags adds the flags --from and --to, and one for each unit of the calendar, and returns what gives
-// their period by days of a zone.
-func periodFlags(command *cobra.Command) func(now time.Time, zone *time.Location) period {
-	flags := command.Flags()
-	from := timeFlag(flags, "from", "first `DAY`, as 2026-11-01")
-	to := timeFlag(flags, "to", "last `DAY`, as 2026-11-30")
-	var given *unit
-	var first time.Time // zero for the last one
-	for i := range calendar {
-		u := &calendar[i]
-		usage := fmt.Sprintf("the whole `%s`, as %s or %s", strings.ToUpper(u.name), u.example, u.last)
-		flags.Func(u.name, usage, func(name string) (err error) {
-			if given = u; name != u.last {
-				first, err = u.first(name)
-			}
-			return err
-		})
-	}
-	command.MarkFlagsMutuallyExclusive("day", "week", "month", "from")
-	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
-	command.PreRunE = func(*cobra.Command, []string) error {
-		if !to.IsZero() && from.After(*to) {
-			return text.Messagef("--from %s is after --to %s",
-				from.Format(time.DateOnly), to.Format(time.DateOnly))
-		}
-		return nil
-	}
-	return func(now time.Time, zone *time.Location) (within period) {
-		if given != nil && first.IsZero() {
-			return given.period(dayOf(now.In(zone)), -1, zone)
-		}
-		if given != nil {
-			return given.period(first, 0, zone)
-		}
-		if !from.IsZero() {
-			within.from = dayIn(*from, zone)
-		}
-		if !to.IsZero() {
-			within.to = dayIn(to.AddDate(0, 0, 1), zone)
-		}
-		return within
-	}
-}
-
-// until returns the period with what is missing: it ends now, at the latest, and begins so long before its
-// end. It is an error if nothing of it has passed.
-func (p period) until(now time.Time, since time.Duration) (period, error) {
-	if p.to.IsZero() || p.to.After(now) {
-		p.to = now
-	}
-	if p.from.IsZero() {
-		p.from = p.to.Add(-since)
-	}
-	if !p.from.Before(p.to) {
-		return p, usageError{text.Messagef("from %s to %s there is no time that has passed",
-			p.from.Format(time.RFC3339), p.to.Format(time.RFC3339))}
-	}
-	return p, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,21 +29,28 @@ a worker runs.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	steps := command.Flags().Bool("steps", false, "also the six steps of every decision")
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
+	return p.answers(command, aStore, func(c *call) (any, error) {
 		state, records, err := c.claim()
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		history, err := historyOf(state, records, p.now())
+		h := history{now: p.now()}
+		h.Known, err = claims.Know(c.args[0], state, records, h.now)
+		for i := range records {
+			facts, wrong := records[i].Facts()
+			err = cmp.Or(err, wrong)
+			h.Records, h.facts = append(h.Records, recordOf(&records[i])), append(h.facts, facts)
+		}
 		if err != nil {
-			return nil, "", text.Messagef("%s; worker audit verify reports whether it was changed, "+
+			return nil, text.Messagef("%s; worker audit verify reports whether it was changed, "+
 				"worker audit export shows it as it is", err)
 		}
 		set, err := policies("")
 		if err != nil {
 			set = policy.BuiltIns() // a claim has a history without the others too
 		}
-		return history, history.Text(c.printer, set, *steps), nil
+		h.say(c.w, set, *steps)
+		return h, nil
 	})
 }
 
@@ -56,61 +64,42 @@ type history struct {
 	now   time.Time
 }
 
-// historyOf returns the history of a claim's records, of which there is at least one. state is what else is
-// known of it.
-func historyOf(state *audit.State, records []audit.Record, now time.Time) (h history, err error) {
-	h.now = now
-	if h.Known, err = claims.Know(records[0].ClaimID, state, records, now); err != nil {
-		return h, err
-	}
-	for i := range records {
-		facts, err := records[i].Facts()
-		if err != nil {
-			return h, err
-		}
-		h.Records, h.facts = append(h.Records, recordOf(&records[i])), append(h.facts, facts)
-	}
-	return h, nil
-}
-
 // maxShownError is how many characters of an insurer's text a terminal is given; a page of HTML would bury
 // the rest.
 const maxShownError = 240
 
-// Text words the history, a line a record, with steps also what the decisions found in theirs. It states what
+// say words the history, a line a record, with steps also what the decisions found in theirs. It states what
 // the trail knows: that the worker stopped a claim, not what the model did with it. inForce are the policies
 // as they are now.
-func (h *history) Text(p *text.Printer, inForce *policy.Set, steps bool) string {
-	w, day := wording{p}, ""
-	now := w.standing(&h.Claim, h.now)
+func (h *history) say(w *wording, inForce *policy.Set, steps bool) {
+	day, now := "", w.standing(&h.Claim, h.now)
 	if h.Standing == audit.Waiting {
 		now += ", " + w.Time(h.NextRetryTime)
 	}
-	rows := [][]string{{text.Line(w.Sprintf("Claim %s: %s", h.ClaimID, now))}, {p.Zone()}}
+	rows := [][]string{{text.Line(w.Sprintf("Claim %s: %s", h.ClaimID, now))}, {w.Zone()}}
 	for i := range h.Records {
 		r, f := h.Records[i].Record, &h.facts[i]
-		if on := p.Day(r.At); on != day {
+		if on := w.Day(r.At); on != day {
 			rows, day = append(rows, []string{""}, []string{on}), on
 		}
 		what, story := w.event(r, f)
 		wait := ""
 		if r.Kind == audit.KindRetry {
-			d, _ := retry.ParseDuration(f.RetryDecision.BackoffDuration) // the worker wrote it
+			waited := span(f.RetryDecision.BackoffDuration)
 			one, _ := inForce.Get(r.Policy)
-			band := text.Range{Shortest: d, Longest: d}
-			wait = w.wait(&f.RetryDecision, band, one)
+			wait = w.wait(&f.RetryDecision, text.Range{Shortest: waited, Longest: waited}, one)
 			what, story = w.Sprintf("retry %d", r.RetryCount), h.waits(w, i, wait)+"  "+story
 		}
-		rows = append(rows, []string{"  " + r.At.In(p.Location()).Format("15:04"), what, story})
+		rows = append(rows, []string{"  " + r.At.In(w.Location()).Format("15:04"), what, story})
 		if steps {
 			rows = append(rows, []string{w.inFull(r, f, wait)})
 		}
 	}
-	return text.Table("", rows)
+	w.table("", rows)
 }
 
 // waits words the wait of a retry by its record: its end may be to come, or a person came before it.
-func (h *history) waits(w wording, i int, wait string) string {
+func (h *history) waits(w *wording, i int, wait string) string {
 	due, last := h.Records[i].NextRetryTime, i == len(h.Records)-1
 	switch {
 	case last && h.now.Before(due):
@@ -123,7 +112,7 @@ func (h *history) waits(w wording, i int, wait string) string {
 }
 
 // event words a record: how the claim stood after it, and what is known of that.
-func (w wording) event(r *audit.Record, f *contract.Facts) (what, story string) {
+func (w *wording) event(r *audit.Record, f *contract.Facts) (what, story string) {
 	c := claims.Ended(r)
 	if !r.Kind.Ends() {
 		after := audit.State{}.Add(r)
@@ -142,14 +131,14 @@ func (w wording) event(r *audit.Record, f *contract.Facts) (what, story string) 
 			what = w.Sprintf("%s, by %s", what, w.Name("with", r.DecidedBy))
 		}
 	case f.RedriveWait != "":
-		story = w.Sprintf("in %s, with its count kept", w.iso(f.RedriveWait)) + "  " + story
+		story = w.Sprintf("in %s, with its count kept", span(f.RedriveWait)) + "  " + story
 	}
 	return what, story
 }
 
 // failure words why a submission failed, with its text where no rule found a word in that, and why the worker
 // stopped the claim if it did.
-func (w wording) failure(r *audit.Record, f *contract.Facts) string {
+func (w *wording) failure(r *audit.Record, f *contract.Facts) string {
 	x, story := &f.RetryDecision, w.cause(r.Rule, r.Code)
 	if r.Code == "" && f.SubmissionError != "" {
 		story += ": " + text.Shorten(w.Redacted(f.SubmissionError), maxShownError)
@@ -161,27 +150,25 @@ func (w wording) failure(r *audit.Record, f *contract.Facts) string {
 	if x.Reason == retry.StepDeadline {
 		story += "; " + w.Sprintf("no retry fits before the deadline %s", w.Time(x.Deadline))
 	}
-	if advice := w.advice(x.Advice); advice != "" {
-		story += "; " + advice
+	if x.Advice != "" {
+		story += "; " + w.Name("advice", string(x.Advice))
 	}
 	return story
 }
 
 // inFull words a record in full: the six steps of a decision, each with its time unless that is the time of
 // the step before, and where the record is.
-func (w wording) inFull(r *audit.Record, f *contract.Facts, wait string) (s string) {
+func (w *wording) inFull(r *audit.Record, f *contract.Facts, wait string) (s string) {
 	const indent = "         "
 	if f.Steps != nil {
 		times, last := f.Steps.Times(), ""
 		for i, found := range w.steps(&f.Decision, w.Redacted(f.SubmissionError), wait, r.Kind.String()) {
-			shown, at, before := text.Shorten(found, maxShownError), w.Clock(times[i]), last
+			at, before := w.Clock(times[i]), last
 			if last = at; at == before {
 				at = ""
 			}
-			if shown != found {
-				shown += w.Sprintf(" (all of it: --json)")
-			}
-			s += text.Hanging(fmt.Sprintf("%s%-18s  %-12s  ", indent, w.step(i), at), text.Line(shown))
+			head := fmt.Sprintf("%s%-18s  %-12s  ", indent, w.step(i), at)
+			s += text.Hanging(head, text.Line(text.Shorten(found, maxShownError)))
 		}
 	}
 	where := w.Sprintf("Process instance %s of cluster %s; policy %s; audit chain %s, place %s, hash %.12s.",

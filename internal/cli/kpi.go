@@ -10,7 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/claims/kpi"
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/text"
 )
 
 func (p *program) kpi() *cobra.Command {
@@ -24,20 +23,20 @@ one counts in the time of its last record.`,
 		Example: `  worker kpi --week last --lang pt-BR`,
 	}
 	since := spanFlag(command.Flags(), "since", "7d", "how far back to measure")
-	periodIn := periodFlags(command)
-	for _, name := range []string{"day", "week", "month", "from", "to"} {
-		command.MarkFlagsMutuallyExclusive("since", name)
-	}
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
-		within, err := periodIn(p.now(), c.printer.Location()).until(p.now(), *since)
-		if err != nil {
-			return nil, "", err
+	periodFlags(command, "")
+	command.MarkFlagsMutuallyExclusive("since", "day", "week", "month", "from")
+	command.MarkFlagsMutuallyExclusive("since", "to")
+	return p.answers(command, aStore, func(c *call) (any, error) {
+		within := c.period(p.now(), *since)
+		if c.wrong != nil {
+			return nil, c.wrong
 		}
 		answer, _, err := measure(c, within)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		return answer, answer.Text(c.printer), nil
+		answer.say(c.w)
+		return answer, nil
 	})
 }
 
@@ -69,47 +68,43 @@ type kpis struct {
 	Policies []kpi.Result `json:"policies"`
 }
 
-// Text shows what became of the claims, and compares the KPIs with their targets.
-func (k kpis) Text(p *text.Printer) string {
+// say shows what became of the claims, and compares the KPIs with their targets.
+func (k *kpis) say(w *wording) {
 	d := document{
-		Title:    p.Sprintf("From %s to %s", p.Time(k.From), p.Time(k.To)),
-		Lead:     []string{p.Zone()},
-		Sections: []section{outcomes(p, k.Policies)},
+		Title:    w.Sprintf("From %s to %s", k.From, k.To),
+		Lead:     []string{w.Zone()},
+		Sections: []section{outcomes(w, k.Policies)},
 	}
 	for i := range k.Policies {
 		if r := &k.Policies[i]; r.Policy != claims.NoPolicy {
-			d.Sections = append(d.Sections, indicators(p, r))
+			d.Sections = append(d.Sections, indicators(w, r))
 		}
 	}
-	d.Sections = append(d.Sections, measuredOn(p))
-	return d.text()
+	d.Sections = append(d.Sections, measuredOn(w))
+	d.say(w)
 }
 
 // outcomes is the table of claims by outcome and policy.
-func outcomes(p *text.Printer, results []kpi.Result) section {
-	table := [][]string{
-		{""},
-		{p.Sprintf("Claims")},
-		{p.Sprintf("Accepted at once")},
-		{p.Sprintf("Accepted after retry")},
-		{p.Sprintf("Accepted after a person sent it again")},
-		{p.Sprintf("Open at the end")},
-		{p.Sprintf("Abandoned")},
+func outcomes(w *wording, results []kpi.Result) section {
+	s := section{Title: w.Sprintf("Claims by outcome"), Head: []string{""}}
+	for _, name := range w.heads("Claims", "Accepted at once", "Accepted after retry",
+		"Accepted after a person sent it again", "Open at the end", "Abandoned") {
+		s.add("", name)
 	}
-	note := ""
 	var all [6]int64
 	column := func(name string, numbers [6]int64) {
-		table[0] = append(table[0], name)
+		s.Head = append(s.Head, name)
 		for i, n := range numbers {
 			all[i] += n
-			table[1+i] = append(table[1+i], p.Sprintf("%d", n))
+			s.Rows[i].Cells = append(s.Rows[i].Cells, w.Sprintf("%d", n))
 		}
 	}
 	for i := range results {
 		t, name := &results[i].Claims, results[i].Policy
 		if name == claims.NoPolicy {
-			name = p.Sprintf("no policy")
-			note = p.Sprintf("Claims of no known policy, such as those that never failed, count for no KPI.")
+			name = w.Sprintf("no policy")
+			s.Note = w.Sprintf("Claims of no known policy, such as those that never failed, " +
+				"count for no KPI.")
 		}
 		column(name, [...]int64{
 			t.Total,
@@ -120,64 +115,57 @@ func outcomes(p *text.Printer, results []kpi.Result) section {
 			t.Abandoned,
 		})
 	}
-	column(p.Sprintf("All"), all)
-	return section{Title: p.Sprintf("Claims by outcome"), Note: note, Table: table}
+	column(w.Sprintf("All"), all)
+	return s
 }
 
 // bounds are written as in the documents.
 var bounds = strings.NewReplacer("<=", "≤", ">=", "≥")
 
 // indicators is the table of the KPIs of a policy.
-func indicators(p *text.Printer, r *kpi.Result) section {
-	rows := [][]string{{
-		p.Sprintf("KPI"),
-		p.Sprintf("Target"),
-		p.Sprintf("Measured"),
-		p.Sprintf("On"),
-		p.Sprintf("Verdict"),
-		p.Sprintf("Source"),
-	}}
-	grades := map[int]string{}
-	for i, one := range r.KPIs {
-		grades[i+1] = string(one.Verdict)
+func indicators(w *wording, r *kpi.Result) section {
+	s := section{
+		Title: w.Sprintf("KPIs of policy %s", r.Policy),
+		Head:  w.heads("KPI", "Target", "Measured", "On", "Verdict", "Source"),
+	}
+	for _, one := range r.KPIs {
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
-			target = bounds.Replace(one.Bound) + " " + kpiValue(p, one.Measure, one.Target, 0)
+			target = bounds.Replace(one.Bound) + " " + kpiValue(w, one.Measure, one.Target, 0)
 			source, _, _ = strings.Cut(one.Source, " section")
 		}
 		if one.Value != nil {
-			value, on = kpiValue(p, one.Measure, *one.Value, 1), p.Sprintf("%d", one.MeasuredOn)
+			value, on = kpiValue(w, one.Measure, *one.Value, 1), w.Sprintf("%d", one.MeasuredOn)
 			if one.Measure == retry.Share { // a rounded share next to its target leaves no doubt so
-				on = p.Sprintf("%d of %d", one.Part, one.MeasuredOn)
+				on = w.Sprintf("%d of %d", one.Part, one.MeasuredOn)
 			}
 		}
-		rows = append(rows, []string{
-			p.Name("kpi", one.Name), target, value, on, p.Name("verdict", string(one.Verdict)), source,
-		})
+		verdict := string(one.Verdict)
+		s.add(verdict, w.Name("kpi", one.Name), target, value, on, w.Name("verdict", verdict), source)
 	}
-	return section{Title: p.Sprintf("KPIs of policy %s", r.Policy), Table: rows, Grades: grades}
+	return s
 }
 
 // measuredOn says of what each KPI is a share or a mean.
-func measuredOn(p *text.Printer) section {
+func measuredOn(w *wording) section {
 	s := section{
-		Title: p.Sprintf("What the KPIs are measured on"),
-		Table: [][]string{{p.Sprintf("KPI"), p.Sprintf("On")}},
+		Title: w.Sprintf("What the KPIs are measured on"),
+		Head:  w.heads("KPI", "On"),
 	}
 	for _, name := range kpi.Names() {
-		s.Table = append(s.Table, []string{p.Name("kpi", name), p.Name("on", name)})
+		s.add("", w.Name("kpi", name), w.Name("on", name))
 	}
 	return s
 }
 
 // kpiValue returns a value in its measure, a share with so many decimals and a number with one more.
-func kpiValue(p *text.Printer, m retry.Measure, value float64, decimals int) string {
+func kpiValue(w *wording, m retry.Measure, value float64, decimals int) string {
 	switch m {
 	case retry.Share:
-		return p.Decimal(fmt.Sprintf("%.*f %%", decimals, 100*value))
+		return w.Decimal(fmt.Sprintf("%.*f %%", decimals, 100*value))
 	case retry.Seconds:
-		return p.About(time.Duration(value * float64(time.Second)))
+		return w.About(time.Duration(value * float64(time.Second)))
 	case retry.Number:
 	}
-	return p.Decimal(fmt.Sprintf("%.*f", decimals+1, value))
+	return w.Decimal(fmt.Sprintf("%.*f", decimals+1, value))
 }

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,17 +33,16 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 		Example: `  worker models lint models/`,
 		Args:    cobra.MinimumNArgs(1),
 	}
-	return p.answers(command, settings, func(c *call) (any, string, error) {
-		files, err := modelFiles(c.args)
-		if err != nil {
-			return nil, "", usageError{err}
+	return p.answers(command, settings, func(c *call) (any, error) {
+		files := c.models(".bpmn")
+		if c.wrong != nil {
+			return nil, c.wrong
 		}
-		findings, err := lintModels(c.cfg, files)
+		found, err := lintModels(c.cfg, files)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		none := c.printer.Sprintf("No findings in %d files.", len(files))
-		return findings, findings.In(c.printer, none), verdict(findings)
+		return c.findings(found, c.w.Sprintf("No findings in %d files.", len(files)))
 	})
 }
 
@@ -60,9 +60,9 @@ that is there is not overwritten, but ends it.`,
 		if err := os.CopyFS(dir, bpmn.Files()); err != nil {
 			return text.Messagef("%s: name another directory, or move it away", err)
 		}
-		next := c.printer.Sprintf("Next: open a model in %s with Camunda Modeler, or draw your own there: "+
-			"Modeler finds the templates. Then check it: worker models lint %s", dir, dir)
-		return c.say(text.Wrap(next, ""))
+		c.w.sayf("Next: open a model in %s with Camunda Modeler, or draw your own there: Modeler finds the "+
+			"templates. Then check it: worker models lint %s", dir, dir)
+		return nil
 	})
 }
 
@@ -72,31 +72,39 @@ func lintModels(cfg config.Config, files []bpmn.Model) (text.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := modellint.Options{Policies: set, JobTypes: cfg.JobTypes}
-	// In JSON it is a list, even where it is empty.
-	return append(text.Findings{}, modellint.Lint(files, o)...), nil
+	return modellint.Lint(files, modellint.Options{Policies: set, JobTypes: cfg.JobTypes}), nil
 }
 
 // maxModel is more than a broker takes; what is between the two is a finding.
 const maxModel = 16 << 20
 
-// modelFiles reads the files that are named, and the models in directories that are.
-func modelFiles(names []string) (files []bpmn.Model, err error) {
-	var wrong faults
-	for _, name := range names {
+// models reads the files that are named, and those in directories that are, with these endings.
+func (c *call) models(endings ...string) (files []bpmn.Model) {
+	for _, name := range c.args {
 		before := len(files)
 		err := filepath.WalkDir(filepath.Clean(name), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || path != filepath.Clean(name) && filepath.Ext(path) != ".bpmn" {
+			if err != nil || entry.IsDir() || !slices.Contains(endings, filepath.Ext(path)) {
 				return err
 			}
 			content, _, err := readfile.Read(path, maxModel)
 			files = append(files, bpmn.Model{Name: path, Content: content})
 			return err
 		})
-		wrong.when(err != nil, text.Messagef("%s", err))
-		wrong.when(err == nil && len(files) == before, text.Messagef("%s holds no .bpmn file", name))
+		c.wrong.when(err != nil, text.Messagef("%s", err))
+		c.wrong.when(err == nil && len(files) == before,
+			text.Messagef("%s is no %s file, and holds none", name, strings.Join(endings, " or ")))
 	}
-	return files, errors.Join(wrong...)
+	return files
+}
+
+// findings answers with findings, or says that there are none. It fails if one is an error or a warning.
+func (c *call) findings(found text.Findings, none string) (any, error) {
+	if len(found) == 0 {
+		c.w.WriteString(text.Line(none) + "\n")
+		return text.Findings{}, nil // in JSON a list
+	}
+	c.w.WriteString(found.In(c.w.Printer))
+	return found, verdict(found)
 }
 
 // verdict returns an error where there is an error or a warning.

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -30,24 +28,32 @@ RETRY_POLICIES_FILE names. Of one that is named, also of another FILE, it shows
 the waits and the rules.`,
 		Example: `  worker policies tiss`,
 		Args:    cobra.MaximumNArgs(1),
-	}, language, func(c *call) (any, string, error) {
+	}, language, func(c *call) (any, error) {
 		if len(c.args) == 1 {
 			set, one, err := namedPolicy(c.args[0])
 			if err != nil {
-				return nil, "", err
+				return nil, err
 			}
 			shown := policyInFull(set, one)
-			return shown, shown.Text(c.printer), nil
+			shown.say(c.w)
+			return shown, nil
 		}
 		set, err := policies("")
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		list := []shownPolicy{}
 		for _, one := range set.All() {
-			list = append(list, policyInFull(set, one))
+			shown := policyInFull(set, one)
+			c.w.label(shown.Policy.Name, shown.tries(c.w))
+			if shown.Policy.Description != "" {
+				c.w.label("", shown.Policy.Description)
+			}
+			c.w.label("", shown.origin(c.w))
+			c.w.WriteString("\n")
+			list = append(list, shown)
 		}
-		return list, policiesText(c.printer, list), nil
+		return list, nil
 	})
 	command.AddCommand(p.policiesLint(), p.policiesTest(), p.policiesTry())
 	return command
@@ -69,88 +75,70 @@ func policies(file string) (*policy.Set, error) {
 	return set, nil
 }
 
-// policyFlag adds the flag --policy.
-func policyFlag(command *cobra.Command) *string {
-	return command.Flags().String("policy", "tiss", policyUsage)
-}
-
+// policyUsage is that of the flag --policy.
 const policyUsage = "policy `NAME`, or FILE[:NAME]"
 
 // namedPolicy returns the policy that is named, with those beside it: NAME is a built-in one or one of the
 // file of the settings, FILE the only policy of another file, FILE:NAME one of several. A file is known by
 // what no name holds, such as a dot.
 func namedPolicy(named string) (*policy.Set, *retry.Policy, error) {
-	file, name := "", named
+	file, name, prefix := "", named, ""
 	if strings.ContainsAny(named, `./\:`) {
 		file, name = named, ""
 		if i := strings.LastIndexByte(named, ':'); i >= 0 {
 			file, name = named[:i], named[i+1:]
 		}
+		prefix = file + ":"
 	}
 	set, err := policies(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	var own []string
+	var own []string // as they are named here
 	for _, known := range set.Names() {
-		if set.Origin(known) == file {
-			own = append(own, known)
+		if file == "" || set.Origin(known) == file {
+			own = append(own, prefix+known)
 		}
 	}
 	if name == "" && len(own) == 1 {
-		name = own[0]
+		name = strings.TrimPrefix(own[0], prefix)
 	}
 	one, known := set.Get(name)
-	switch {
-	case known:
-		return set, one, nil
-	case name == "":
-		return nil, nil, usageError{text.Messagef("%s has %d policies; name one of them, as FILE:NAME: %s",
-			file, len(own), strings.Join(own, ", "))}
+	if !known {
+		return nil, nil, usageError{noPolicy(named, own)}
 	}
-	return nil, nil, usageError{noPolicy(name, set)}
+	return set, one, nil
 }
 
-func noPolicy(name string, set *policy.Set) text.Message {
-	return text.Messagef("there is no policy %q; there are %s", name, strings.Join(set.Names(), ", "))
+func noPolicy(name string, known []string) text.Message {
+	return text.Messagef("there is no policy %q; there are %s", name, strings.Join(known, ", "))
 }
 
 func (p *program) policiesLint() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "lint [FILE]",
+		Use:   "lint FILE",
 		Short: "Check a policies file",
-		Long: `Checks a policies file: the FILE that is named, else the policies of the
-settings, with the numbers that they replace.
+		Long: `Checks a policies file. Those of the settings, with the numbers that they
+replace, worker doctor checks too.
 
 An error means that the worker refuses the file or a policy never retries; a
 warning, that a policy does not do what is written. The exit code is 1 with an
 error or a warning, 2 if the file cannot be read.`,
 		Example: `  worker policies lint policies.yaml --outage 12h`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.ExactArgs(1),
 	}
 	outage := spanFlag(command.Flags(), "outage", "", "outage that the retries must outlast")
-	return p.answers(command, language, func(c *call) (any, string, error) {
-		settings, err := config.Part[config.Policies]()
-		if len(c.args) > 0 {
-			settings = config.Policies{PoliciesFile: c.args[0]}
-		} else if err != nil {
-			return nil, "", err
-		}
-		set, err := app.OpenPolicies(settings)
+	return p.answers(command, language, func(c *call) (any, error) {
+		set, err := policies(c.args[0])
 		broken, is := errors.AsType[text.Faults](err)
-		findings := append(text.Findings{}, broken...) // in JSON a list, even where it is empty
+		findings := text.Findings(broken)
 		switch {
 		case err == nil:
-			noOther := set.Version() == policy.BuiltIns().Version()
-			findings = append(findings, set.Lint(*outage, noOther)...)
+			findings = set.Lint(*outage, false)
 		case !is:
-			return nil, "", usageError{err}
+			return nil, err
 		}
-		none := c.printer.Sprintf("No findings in the built-in policies.")
-		if settings.PoliciesFile != "" {
-			none = c.printer.Sprintf("No findings in %s.", text.Line(settings.PoliciesFile))
-		}
-		return findings, findings.In(c.printer, none), verdict(findings)
+		return c.findings(findings, c.w.Sprintf("No findings in %s.", c.args[0]))
 	})
 }
 
@@ -169,28 +157,28 @@ The exit code is 1 if an answer differs.`,
 		Example: `  worker policies test cases.yaml --policy policies.yaml:dental`,
 		Args:    cobra.ExactArgs(1),
 	}
-	named := policyFlag(command)
-	return p.answers(command, language, func(c *call) (any, string, error) {
+	named := command.Flags().String("policy", "tiss", policyUsage)
+	return p.answers(command, language, func(c *call) (any, error) {
 		set, standard, err := namedPolicy(*named)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		file := c.args[0]
 		content, _, err := readfile.Read(filepath.Clean(file), maxCases)
 		if err != nil {
-			return nil, "", usageError{err}
+			return nil, usageError{err}
 		}
 		cases, err := policy.ParseCases(file, content)
 		if err != nil {
-			return nil, "", usageError{err}
+			return nil, usageError{err}
 		}
-		findings := text.Findings{} // in JSON a list, even where it is empty
+		var findings text.Findings
 		for _, one := range cases {
 			one.Policy = cmp.Or(one.Policy, standard.Name)
 			of, known := set.Get(one.Policy)
 			if !known {
 				place := fmt.Sprintf("%s:%d", file, one.Line)
-				return nil, "", usageError{text.Messagef("%s: %s", place, noPolicy(one.Policy, set))}
+				return nil, usageError{text.Messagef("%s: %s", place, noPolicy(one.Policy, set.Names()))}
 			}
 			if wrong := differences(one, one.Of(of, p.now())); wrong.Format != "" {
 				findings = append(findings, text.Finding{
@@ -203,8 +191,7 @@ The exit code is 1 if an answer differs.`,
 				})
 			}
 		}
-		none := c.printer.Sprintf("%d cases, 0 failed.", len(cases))
-		return findings, findings.In(c.printer, none), verdict(findings)
+		return c.findings(findings, c.w.Sprintf("%d cases, 0 failed.", len(cases)))
 	})
 }
 
@@ -231,70 +218,35 @@ func policyInFull(set *policy.Set, p *retry.Policy) shownPolicy {
 	return s
 }
 
-// policiesText lists policies.
-func policiesText(p *text.Printer, list []shownPolicy) string {
-	var b strings.Builder
-	for i := range list {
-		s := &list[i]
-		b.WriteString(label(s.Policy.Name, s.tries(p)))
-		if s.Policy.Description != "" {
-			b.WriteString(label("", s.Policy.Description))
-		}
-		b.WriteString(label("", s.origin(p)) + "\n")
-	}
-	return b.String()
-}
-
-func (s *shownPolicy) tries(p *text.Printer) string {
+func (s *shownPolicy) tries(w *wording) string {
 	if len(s.Schedule) == 0 {
-		return p.Sprintf("no retries")
+		return w.Sprintf("no retries")
 	}
-	return p.Sprintf("%d retries in %s", s.Policy.MaxRetries, s.Schedule[len(s.Schedule)-1].Total())
+	return w.Sprintf("%d retries in %s", s.Policy.MaxRetries, s.Schedule[len(s.Schedule)-1].Total())
 }
 
-func (s *shownPolicy) origin(p *text.Printer) string {
-	origin := p.Sprintf("%s, version %s", s.Origin, s.Version)
+func (s *shownPolicy) origin(w *wording) string {
+	origin := w.Sprintf("%s, version %s", s.Origin, s.Version)
 	if s.Policy.Source != "" {
-		origin = p.Sprintf("%s, from %s", origin, s.Policy.Source)
+		origin = w.Sprintf("%s, from %s", origin, s.Policy.Source)
 	}
 	return origin
 }
 
-// Text words the policy: its waits, and all of it as a file states it.
-func (s *shownPolicy) Text(p *text.Printer) string {
-	out := label(p.Sprintf("policy"), s.Policy.Name+", "+s.origin(p)) + label(p.Sprintf("tries"), s.tries(p))
+// say words the policy: its waits, and all of it as a file states it.
+func (s *shownPolicy) say(w *wording) {
+	w.label(w.Sprintf("policy"), s.Policy.Name+", "+s.origin(w))
+	w.label(w.Sprintf("tries"), s.tries(w))
 	if len(s.Schedule) > 0 {
-		out += "\n" + scheduleTable(p, s.Schedule)
+		w.WriteString("\n")
+		w.schedule(s.Schedule)
 	}
-	all := p.Sprintf("As a file states it, with all that it inherits and all defaults:")
-	return out + "\n" + text.Wrap(all, "") + "\n" + s.file()
-}
-
-// file returns the policies file with this policy.
-func (s *shownPolicy) file() string {
-	var node yaml.Node
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
+	w.WriteString("\n")
+	w.sayf("As a file states it, with all that it inherits and all defaults:")
+	w.WriteString("\n")
+	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
-	written, err := json.Marshal(map[string][]retry.Settings{"policies": {s.Policy}})
-	if err = errors.Join(err, yaml.Unmarshal(written, &node)); err == nil { // JSON is YAML
-		spread(&node, 6) // document, fields, policies, one, its rules, one
-		err = encoder.Encode(&node)
-	}
-	if err != nil {
-		return err.Error() + "\n" // a policy that was read can be written
-	}
-	return b.String()
-}
-
-// spread writes YAML over lines, so many levels deep, and texts without the quotes that they do not need.
-func spread(node *yaml.Node, levels int) {
-	if node.Style = 0; levels <= 0 && node.Kind != yaml.ScalarNode {
-		node.Style = yaml.FlowStyle
-	}
-	for _, inner := range node.Content {
-		spread(inner, levels-1)
-	}
+	_ = encoder.Encode(map[string][]retry.Settings{"policies": {s.Policy}}) // what was read can be written
 }
 
 // differences are what an answer has otherwise than its case in a file wants, empty where it has all.

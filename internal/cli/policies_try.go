@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,7 @@ func (p *program) policiesTry() *cobra.Command {
 		Use:   "try FILE[:NAME]",
 		Short: "Show which errors of the trail a policy would class otherwise",
 		Long: `Asks a policy about the errors of the audit trail: those that the policy of its
-name has decided, or if there are none the one that it extends. It shows which
+name has decided, or if none is in force the one that it extends. It shows which
 would get another class, and how many of their claims were accepted.
 
 The trail masks texts: an error whose class no longer shows is only counted.`,
@@ -27,27 +26,25 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	since := spanFlag(command.Flags(), "since", "30d", "how far back to look")
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
+	return p.answers(command, aStore, func(c *call) (any, error) {
 		_, tried, err := namedPolicy(c.args[0])
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		inForce, err := policies("")
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		t := trial{}
-		for _, of := range []string{tried.Name, tried.Extends} {
-			if of == "" || t.Errors+t.Masked > 0 {
-				continue
-			}
-			t = trial{Policy: tried.Name, Version: tried.Version(), Of: of, To: p.now().UTC()}
-			t.From, t.Changes = t.To.Add(-*since), []*trialChange{} // in JSON a list, also where it is empty
-			if err := t.run(c, tried, inForce); err != nil {
-				return nil, "", err
-			}
+		t := trial{Policy: tried.Name, Version: tried.Version(), Of: tried.Name, To: p.now().UTC()}
+		t.From, t.Changes = t.To.Add(-*since), []*trialChange{} // in JSON a list, also where it is empty
+		if _, known := inForce.Get(t.Of); !known {
+			t.Of = cmp.Or(tried.Extends, t.Of)
 		}
-		return t, t.Text(c.printer), nil
+		if err := t.run(c, tried, inForce); err != nil {
+			return nil, err
+		}
+		t.say(c.w)
+		return t, nil
 	})
 }
 
@@ -55,16 +52,14 @@ The trail masks texts: an error whose class no longer shows is only counted.`,
 // in force gives it the class of its record.
 func (t *trial) run(c *call, tried *retry.Policy, inForce *policy.Set) error {
 	decided, known := inForce.Get(t.Of)
-	unaccepted := map[string]map[*trialChange]bool{} // by claim, false once that is accepted
 	kinds := []audit.Kind{audit.KindRetry, audit.KindExhausted, audit.KindPermanent, audit.KindSubmitted}
-	return c.store.Between(c.Context(), t.From, t.To, kinds, func(r *audit.Record) error {
-		of := unaccepted[r.ClaimID]
+	err := c.store.Between(c.Context(), t.From, t.To, kinds, func(r *audit.Record) error {
 		if r.Kind == audit.KindSubmitted {
-			for change, is := range of {
-				if is {
+			for _, change := range t.Changes {
+				if accepted, is := change.claims[r.ClaimID]; is && !accepted {
+					change.claims[r.ClaimID] = true
 					change.Accepted++
 				}
-				of[change] = false
 			}
 			return nil
 		}
@@ -81,22 +76,13 @@ func (t *trial) run(c *call, tried *retry.Policy, inForce *policy.Set) error {
 			return nil
 		}
 		t.Errors++
-		would := tried.Classify(masked)
-		if would.Class == r.Class {
-			return nil
-		}
-		change := t.change(classed{r.Class, r.Rule}, classed{would.Class, would.RuleID})
-		change.Errors++
-		if of == nil {
-			of = map[*trialChange]bool{}
-			unaccepted[r.ClaimID] = of
-		}
-		if _, counted := of[change]; !counted {
-			change.Claims++
-			of[change] = true
+		if would := tried.Classify(masked); would.Class != r.Class {
+			t.changes(classed{r.Class, r.Rule}, classed{would.Class, would.RuleID}, r.ClaimID)
 		}
 		return nil
 	})
+	slices.SortStableFunc(t.Changes, func(a, b *trialChange) int { return cmp.Compare(b.Errors, a.Errors) })
+	return err
 }
 
 // trial is what a policy makes of errors that another one has decided. Its JSON form is stable: names are
@@ -112,7 +98,7 @@ type trial struct {
 	// decided.
 	Errors int `json:"errors"`
 	Masked int `json:"masked"`
-	// Changes are the errors that get another class.
+	// Changes are the errors that get another class, the most frequent first.
 	Changes []*trialChange `json:"changes"`
 }
 
@@ -130,43 +116,42 @@ type trialChange struct {
 	// Claims are those of the errors, Accepted those of them that the insurer has accepted since.
 	Claims   int `json:"claims"`
 	Accepted int `json:"accepted"`
+
+	claims map[string]bool // whether each is accepted
 }
 
-// change returns what counts the errors that get the class to in the place of from.
-func (t *trial) change(from, to classed) *trialChange {
-	for _, c := range t.Changes {
-		if c.From == from && c.To == to {
-			return c
-		}
+// changes counts an error of a claim that gets the class to in the place of from.
+func (t *trial) changes(from, to classed, claimID string) {
+	i := slices.IndexFunc(t.Changes, func(c *trialChange) bool { return c.From == from && c.To == to })
+	if i < 0 {
+		i = len(t.Changes)
+		t.Changes = append(t.Changes, &trialChange{From: from, To: to, claims: map[string]bool{}})
 	}
-	c := &trialChange{From: from, To: to}
-	t.Changes = append(t.Changes, c)
-	return c
+	change := t.Changes[i]
+	change.Errors++
+	change.claims[claimID] = change.claims[claimID] // stays accepted
+	change.Claims = len(change.claims)
 }
 
-// Text words the trial, the most frequent change first.
-func (t *trial) Text(p *text.Printer) string {
-	changes := slices.Clone(t.Changes)
-	slices.SortStableFunc(changes, func(a, b *trialChange) int { return cmp.Compare(b.Errors, a.Errors) })
+// say words the trial.
+func (t *trial) say(w *wording) {
 	changed := 0
-	for _, c := range changes {
+	for _, c := range t.Changes {
 		changed += c.Errors
 	}
-	var b strings.Builder
-	say := func(words, indent string) { b.WriteString(text.Wrap(words, indent)) }
-	say(p.Sprintf("Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
-		t.Policy, t.Version, text.Messagef("%d errors", t.Errors), t.Of, t.From, changed), "")
-	for _, c := range changes {
-		b.WriteString("\n")
-		say(p.Sprintf("%s of %s, of which %d accepted since",
-			text.Messagef("%d errors", c.Errors), text.Messagef("%d claims", c.Claims), c.Accepted), "")
-		say(p.Sprintf("were %s by %s, would be %s by %s",
-			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule), "    ")
+	w.sayf("Policy %s, version %s, on %s of policy %s since %s: %d would get another class.",
+		t.Policy, t.Version, text.Messagef("%d errors", t.Errors), t.Of, t.From, changed)
+	for _, c := range t.Changes {
+		w.WriteString("\n")
+		w.sayf("%s of %s, of which %d accepted since",
+			text.Messagef("%d errors", c.Errors), text.Messagef("%d claims", c.Claims), c.Accepted)
+		were := w.Sprintf("were %s by %s, would be %s by %s",
+			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule)
+		w.WriteString(text.Wrap(were, "    "))
 	}
 	if t.Masked > 0 {
-		b.WriteString("\n")
-		say(p.Sprintf("%d more errors could not be compared: the masked text does not say any more what "+
-			"decided.", t.Masked), "")
+		w.WriteString("\n")
+		w.sayf("%d more errors could not be compared: the masked text does not say any more what "+
+			"decided.", t.Masked)
 	}
-	return b.String()
 }

@@ -8,13 +8,10 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/claims/redrive"
@@ -38,13 +35,13 @@ retries are used up, 5 in another state.`,
 	}
 	var o redriveFlags
 	o.define(command)
-	return p.answers(command, aStore, func(c *call) (any, string, error) {
-		if err := o.check(c); err != nil {
-			return nil, "", usageError{err}
+	return p.answers(command, aStore, func(c *call) (any, error) {
+		if o.check(c); c.wrong != nil {
+			return nil, c.wrong
 		}
 		sender, err := app.NewRedriver(c.cfg)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		r := redrive.Redriver{
 			Store:   c.store,
@@ -56,74 +53,57 @@ retries are used up, 5 in another state.`,
 			Timeout: redriveTimeout,
 			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 		}
-		answer, words, err := o.carryOut(c, &r)
-		return answer, words, errors.Join(err, sender.Close())
+		answer, err := o.carryOut(c, &r)
+		return answer, errors.Join(err, sender.Close())
 	})
 }
 
 // carryOut plans what the flags choose, and with a reason sends it again.
-func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, string, error) {
+func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, error) {
 	chosen, from, err := o.choose(c, r)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	answer := redriven{Claims: chosen}
 	if o.reason != "" {
 		planned := answer.Count(redrive.Planned)
-		show := func(progress string) {
-			if f, is := c.ErrOrStderr().(*os.File); is && term.IsTerminal(int(f.Fd())) {
-				fmt.Fprint(f, "\r\x1b[K"+progress)
-			}
-		}
 		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(given int) {
-			show(fmt.Sprintf("%d of %d ordered", given, planned))
+			if given%50 == 0 { // many take minutes
+				fmt.Fprintln(c.ErrOrStderr(), c.w.Sprintf("%d of %d ordered", given, planned))
+			}
 		})
-		show("")
 	}
-	missing := len(chosen) - answer.Count(redrive.Done)
-	switch {
+	switch missing := len(chosen) - answer.Count(redrive.Done); {
 	case o.claim != "" && chosen[0].Why.Format != "":
-		return answer, "", refusal(&chosen[0], c.printer)
+		return answer, c.w.refusal(&chosen[0], text.Messagef("claim %s: %s", o.claim, chosen[0].Why))
 	case o.reason == "":
-		return answer, answer.Preview(c.printer, from), nil
+		answer.sayPlan(c.w, from)
+		return answer, nil
 	case missing > 0:
 		err = text.Messagef("%d of %d claims not sent again", missing, len(chosen))
 	}
-	return answer, answer.Results(c.printer), err
-}
-
-// refusal is why a claim is not sent again, as an error that has the exit code of its fault.
-func refusal(c *redrive.Claim, printer *text.Printer) error {
-	if c.Fault == "" {
-		return cmp.Or(c.Err, errors.New(printer.Text(c.Why)))
-	}
-	return fmt.Errorf("%w: %s", c.Fault, printer.Sprintf("claim %s: %s", c.ClaimID, c.Why))
+	answer.sayResults(c.w)
+	return answer, err
 }
 
 // choose returns the claims that the flags choose, and in words where they are from.
 func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, text.Message, error) {
-	switch {
-	case o.plan != "":
-		plan, err := o.planned()
-		return r.Pick(c.Context(), plan), text.Messagef("of the plan"), err
-	case o.claim != "":
+	if o.claim != "" {
 		return []redrive.Claim{r.Look(c.Context(), o.claim)}, text.Messagef("chosen"), nil
 	}
-	chosen, err := r.Choose(c.Context(), *o.since, o.filter)
-	return chosen, text.Messagef("among the decisions of the last %s", text.Span(*o.since)), err
-}
-
-// planned reads the plan.
-func (o *redriveFlags) planned() ([]redrive.PlannedClaim, error) {
+	if o.plan == "" {
+		chosen, err := r.Choose(c.Context(), *o.since, o.filter)
+		return chosen, text.Messagef("among the decisions of the last %s", *o.since), err
+	}
 	var plan struct{ Claims []redrive.PlannedClaim }
-	file, err := os.Open(o.plan) // that may be /dev/stdin
+	content, err := os.ReadFile(o.plan)
 	if err == nil {
-		err = errors.Join(json.NewDecoder(file).Decode(&plan), file.Close())
+		err = json.Unmarshal(content, &plan)
 	}
 	if err != nil {
 		err = text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)
 	}
-	return plan.Claims, err
+	return r.Pick(c.Context(), plan.Claims), text.Messagef("of the plan"), err
 }
 
 // redriveFlags are the flags.
@@ -156,48 +136,35 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	o.since = spanFlag(flags, "since", "7d", "how far back to look")
 	flags.IntVar(&o.rate, "rate", 600, "orders a minute at most")
 	command.MarkFlagsOneRequired("claim", "plan", "rule", "policy", "status")
-	command.MarkFlagsMutuallyExclusive("claim", "plan")
-	command.MarkFlagsMutuallyExclusive("claim", "since")
-	for _, name := range []string{"rule", "policy", "status"} { // they plan only
-		command.MarkFlagsMutuallyExclusive("claim", name)
-		command.MarkFlagsMutuallyExclusive("plan", name)
-		command.MarkFlagsMutuallyExclusive("reason", name)
+	for _, name := range []string{"rule", "policy", "status"} {
+		command.MarkFlagsMutuallyExclusive("claim", "plan", name)
+		command.MarkFlagsMutuallyExclusive("reason", name) // they plan only
 	}
-	for _, name := range []string{"since", "force", "checked"} { // a plan has what it was made with
-		command.MarkFlagsMutuallyExclusive("plan", name)
-	}
+	command.MarkFlagsMutuallyExclusive("claim", "plan", "since")
+	command.MarkFlagsMutuallyExclusive("plan", "force") // it has what it was made with
+	command.MarkFlagsMutuallyExclusive("plan", "checked")
 }
 
-// check returns all that is wrong with the values of the flags at once, and completes them. Reason and
+// check notes all that is wrong with the values of the flags, and completes them. Reason and
 // operator are kept for years; who ordered as given, because audit must be able to name that user.
-func (o *redriveFlags) check(c *call) error {
-	var wrong faults
-	given := c.Flags().Changed
-	for _, name := range []string{"claim", "plan", "rule", "policy", "reason", "operator"} {
-		blank := strings.TrimSpace(c.Flag(name).Value.String()) == ""
-		wrong.when(given(name) && blank, text.Messagef("--%s is empty", name))
-	}
+func (o *redriveFlags) check(c *call) {
 	o.operator = cmp.Or(o.operator, c.cfg.Operator)
-	wrong.when(given("reason") && o.operator == "" && !given("operator"),
+	c.wrong.when(o.reason != "" && o.operator == "",
 		text.Messagef("--operator is missing, and so is RETRY_OPERATOR"))
-	wrong.when(given("status") && !slices.Contains(redrive.Statuses(), o.filter.Status),
-		text.Messagef("--status is %q; allowed: %s", o.filter.Status, strings.Join(redrive.Statuses(), ", ")))
-	wrong.when(o.rate < 1 || o.rate > 60_000,
+	o.filter.Status = named(c, "status", "status", o.filter.Status, redrive.Statuses())
+	c.wrong.when(o.rate < 1 || o.rate > 60_000,
 		text.Messagef("--rate is %d; allowed: 1 to 60000", o.rate))
 	long := func(flag, value string, most int) {
 		n := utf8.RuneCountInString(value)
-		wrong.when(n > most, text.Messagef("--%s has %d characters; allowed: %d", flag, n, most))
+		c.wrong.when(n > most, text.Messagef("--%s has %d characters; allowed: %d", flag, n, most))
 	}
 	long("reason", o.reason, contract.MaxJustification)
 	long("operator", o.operator, contract.MaxDecidedBy)
-	wrong.when(strings.ContainsFunc(o.operator, unicode.IsControl),
-		text.Messagef("--operator has a control character"))
 	if kept := redact.Text(o.reason); kept != o.reason {
 		o.reason = kept
-		complain(c.ErrOrStderr(), "worker: %s", c.printer.Sprintf(
-			"what may be about a person is taken out of the reason: %s", text.Redacted(kept)))
+		taken := c.w.Sprintf("what may be about a person is taken out of the reason: %s", text.Redacted(kept))
+		fmt.Fprintln(c.ErrOrStderr(), text.Line("worker: "+taken))
 	}
-	return errors.Join(wrong...)
 }
 
 // redriven is what redrive answers about the claims that were chosen. Its JSON form is stable; before they
@@ -216,57 +183,52 @@ func (r *redriven) Count(result redrive.Result) (n int) {
 	return n
 }
 
-// Preview lists the claims of a plan, with where they were chosen from: which may have arrived, whether they
+// sayPlan lists the claims of a plan, with where they were chosen from: which may have arrived, whether they
 // are to be sent again, and why not.
-func (r *redriven) Preview(p *text.Printer, from text.Message) string {
-	rows := [][]string{
-		{p.Sprintf("STATUS"), p.Sprintf("RULE"), p.Sprintf("CHECK"), p.Sprintf("SEND"), p.Sprintf("CLAIM")},
-	}
+func (r *redriven) sayPlan(w *wording, from text.Message) {
+	rows := [][]string{w.heads("STATUS", "RULE", "CHECK", "SEND", "CLAIM")}
 	arrived, refused := 0, map[string]int{}
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		send := p.Sprintf("yes")
+		send := w.Sprintf("yes")
 		if c.Result != redrive.Planned {
-			send = p.Sprintf("no")
-			refused[why(p, c)]++
+			send = w.Sprintf("no")
+			refused[w.refusal(c, c.Why).Error()]++
 		}
 		if c.Check != "" {
 			arrived++
 		}
 		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, c.Check, send, c.ClaimID})
 	}
-	var b strings.Builder
-	planned := r.Count(redrive.Planned)
-	b.WriteString(text.Table("", rows) + "\n")
-	b.WriteString(p.Sprintf("%d claims %s; %d to send again.", len(r.Claims), from, planned) + "\n")
+	w.table("", rows)
+	w.WriteString("\n")
+	w.sayf("%d claims %s; %d to send again.", len(r.Claims), from, r.Count(redrive.Planned))
 	if arrived > 0 {
-		b.WriteString(text.Wrap(p.Sprintf("%d of these may have arrived: CHECK_STATUS after a time-out or "+
-			"a lost connection, for example, DUPLICATE where the insurer says so.", arrived), ""))
+		w.sayf("%d of these may have arrived: CHECK_STATUS after a time-out or a lost connection, for "+
+			"example, DUPLICATE where the insurer says so.", arrived)
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
-		b.WriteString(text.Hanging(p.Sprintf("%d not: ", refused[why]), text.Line(why)))
+		w.WriteString(text.Hanging(w.Sprintf("%d not: ", refused[why]), text.Line(why)))
 	}
-	b.WriteString(p.Sprintf("Nothing was sent. With --json this is a plan, for --plan and --reason.") + "\n")
-	return b.String()
+	w.sayf("Nothing was sent. With --json this is a plan, for --plan and --reason.")
 }
 
-// Results lists what became of each claim.
-func (r *redriven) Results(p *text.Printer) (s string) {
+// sayResults lists what became of each claim.
+func (r *redriven) sayResults(w *wording) {
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		became := why(p, c)
-		if c.Result == redrive.Done {
-			became = p.Name("kind", c.Recorded.String())
+		became := w.Name("kind", c.Recorded.String())
+		if c.Result != redrive.Done {
+			became = w.refusal(c, c.Why).Error()
 		}
-		s += text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID+"  "+became))
+		w.WriteString(text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID+"  "+became)))
 	}
-	return s
 }
 
-// why says why a claim is not sent again, after the name of the fault where that has one.
-func why(p *text.Printer, c *redrive.Claim) string {
+// refusal is why a claim is not sent again, as an error that has the exit code of its fault.
+func (w *wording) refusal(c *redrive.Claim, why text.Message) error {
 	if c.Fault == "" {
-		return p.Text(c.Why)
+		return cmp.Or(c.Err, errors.New(w.Text(c.Why)))
 	}
-	return string(c.Fault) + ": " + p.Text(c.Why)
+	return fmt.Errorf("%w: %s", c.Fault, w.Text(why))
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	_ "embed" // of the style
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"html"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -30,42 +30,39 @@ verifies the audit trail, if the key is there, and exits with 1 where that was
 changed. Of a past time it is the same whenever it is written.`,
 		Example: `  worker report --month 2026-11 --lang pt-BR --format html > novembro.html`,
 	}
-	periodIn := periodFlags(command)
+	periodFlags(command, "last")
 	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
-	p.answers(command, aStore, func(c *call) (any, string, error) {
-		form, err := named("format", "format", *format, []string{"text", "html"})
-		if err != nil {
-			return nil, "", err
-		}
-		now, zone := p.now(), c.printer.Location()
-		within := periodIn(now, zone)
-		if within == (period{}) {
-			within = calendar[2].period(dayOf(now.In(zone)), -1, zone) // the last month
-		}
-		within, err = within.until(now, 31*day)
-		if err != nil {
-			return nil, "", err
+	p.answers(command, aStore, func(c *call) (any, error) {
+		form, now := named(c, "format", "format", *format, []string{"text", "html"}), p.now()
+		within := c.period(now, 31*day)
+		if c.wrong != nil {
+			return nil, c.wrong
 		}
 		r, broken, err := reported(c, within, now)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		words := r.document(c.printer).text()
-		if form == "html" {
-			words = r.document(c.printer).page()
+		extension := ".txt"
+		if d := r.document(c.w); form == "html" {
+			extension = ".html"
+			c.w.WriteString(d.page(c.w.Language()))
+		} else {
+			d.say(c.w)
 		}
 		if *dir == "" {
-			return r, words, broken
+			return r, broken
 		}
+		zone := c.w.Location()
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
-		path := filepath.Join(*dir, fmt.Sprintf("report_%s_%s.%s", first.Format(time.DateOnly),
-			last.Format(time.DateOnly), map[string]string{"text": "txt", "html": "html"}[form]))
-		err = os.WriteFile(path, []byte(words), 0o640) //nolint:gosec // for its group too
-		if err != nil {
-			return nil, "", err
+		name := "report_" + first.Format(time.DateOnly) + "_" + last.Format(time.DateOnly) + extension
+		path, words := filepath.Join(*dir, name), c.w.String()
+		c.w.Reset()
+		if err := os.WriteFile(path, []byte(words), 0o640); err != nil { //nolint:gosec // for its group too
+			return nil, err
 		}
-		return nil, path + "\n", broken
+		c.w.WriteString(path + "\n")
+		return nil, broken
 	})
 	command.MarkFlagsMutuallyExclusive("dir", "json")
 	return command
@@ -78,19 +75,15 @@ const mostOpen = 10
 // too. Without the key (its public half will do) the trail is not verified, and the report says so.
 func reported(c *call, within period, now time.Time) (r managerReport, broken, err error) {
 	r.WrittenAt = now.UTC().Truncate(time.Second)
-	public, err := audit.LoadPublic(c.cfg.AuditKey())
-	if err != nil {
+	if public, err := audit.LoadPublic(c.cfg.AuditKey()); err != nil {
 		r.NotVerified = text.Messagef("%s", err.Error())
-	} else {
-		_, broken = audit.Verify(c.Context(), c.store, public, nil)
-	}
-	where, is := errors.AsType[*audit.BrokenError](broken)
-	switch {
-	case is: // the same words whatever the store's place
-		r.NotVerified = where.Message()
+	} else if _, err = audit.Verify(c.Context(), c.store, public, nil); err != nil {
+		where, is := errors.AsType[*audit.BrokenError](err)
+		if !is {
+			return r, nil, err
+		}
+		r.NotVerified = where.Message() // the same words whatever the store's place
 		broken = text.Messagef("the audit trail is not verified: %s", r.NotVerified)
-	case broken != nil:
-		r.NotVerified = text.Messagef("%s", broken.Error())
 	}
 	measured, open, err := measure(c, within)
 	r.kpis, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
@@ -113,56 +106,56 @@ type managerReport struct {
 const mostCauses = 12
 
 // document returns the report in words.
-func (r *managerReport) document(p *text.Printer) document {
+func (r *managerReport) document(w *wording) document {
+	verdict := w.Sprintf("The audit trail was verified for this report: no record was changed.")
+	if r.NotVerified.Format != "" {
+		verdict = w.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.",
+			r.NotVerified)
+	}
 	last := r.To.Add(-time.Nanosecond)
 	d := document{
-		Language: p.Language(),
-		Title:    p.Sprintf("Resubmission of claims, %s to %s", p.Day(r.From), p.Day(last)),
+		Title: w.Sprintf("Resubmission of claims, %s to %s", w.Day(r.From), w.Day(last)),
 		Lead: []string{
-			p.Sprintf("Written %s.", p.Time(r.WrittenAt)) + " " + r.verdict(p),
-			p.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
+			w.Sprintf("Written %s.", r.WrittenAt) + " " + verdict,
+			w.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
 				"the KPIs an open one counts in the time of its last record."),
-			p.Zone(),
+			w.Zone(),
 		},
-		Sections: []section{outcomes(p, r.Policies)},
+		Sections: []section{outcomes(w, r.Policies)},
 	}
 	for i := range r.Policies {
 		if of := &r.Policies[i]; of.Policy != claims.NoPolicy {
-			d.Sections = append(d.Sections, indicators(p, of), causes(p, of))
+			d.Sections = append(d.Sections, indicators(w, of), causes(w, of))
 		}
 	}
 	oldest := section{
-		Title: p.Sprintf("The oldest open claims: %d of %d", len(r.Oldest), r.Open),
-		Table: claimRows(p, r.Oldest, r.To),
+		Title: w.Sprintf("The oldest open claims: %d of %d", len(r.Oldest), r.Open),
+		Head:  w.heads("Claim", "State", "Age", "Retry", "Reason"),
 	}
-	for i, word := range oldest.Table[0] {
-		first, size := utf8.DecodeRuneInString(word)
-		oldest.Table[0][i] = string(first) + strings.ToLower(word[size:])
+	for _, row := range w.claims(r.Oldest, r.To) {
+		oldest.add("", row...)
 	}
-	d.Sections = append(d.Sections, measuredOn(p), oldest)
+	d.Sections = append(d.Sections, measuredOn(w), oldest)
 	return d
 }
 
 // causes is the table of the reasons for which submissions under a policy failed.
-func causes(p *text.Printer, of *kpi.Result) section {
-	s := section{Title: p.Sprintf("Why submissions failed, policy %s", of.Policy), Table: [][]string{{
-		p.Sprintf("Failures"), p.Sprintf("Class"), p.Sprintf("Cause"), p.Sprintf("Rule"),
-	}}}
-	w, rest := wording{p}, int64(0)
+func causes(w *wording, of *kpi.Result) section {
+	s := section{
+		Title: w.Sprintf("Why submissions failed, policy %s", of.Policy),
+		Head:  w.heads("Failures", "Class", "Cause", "Rule"),
+	}
+	rest := int64(0)
 	for i, c := range of.Causes {
 		if i >= mostCauses {
 			rest += c.Failures
 			continue
 		}
-		s.Table = append(s.Table, []string{
-			p.Sprintf("%d", c.Failures),
-			p.Name("failure", c.Class),
-			w.cause(c.RuleID, c.MatchedCode),
-			c.RuleID,
-		})
+		cause := w.cause(c.RuleID, c.MatchedCode)
+		s.add("", w.Sprintf("%d", c.Failures), w.Name("failure", c.Class), cause, c.RuleID)
 	}
 	if rest > 0 {
-		s.Table = append(s.Table, []string{p.Sprintf("%d", rest), "", p.Sprintf("other causes"), ""})
+		s.add("", w.Sprintf("%d", rest), "", w.Sprintf("other causes"), "")
 	}
 	return s
 }
@@ -176,7 +169,7 @@ var causeTables = []struct{ rule, table string }{
 }
 
 // cause words why a submission failed: the code that its rule found, with the term of that.
-func (w wording) cause(rule, code string) string {
+func (w *wording) cause(rule, code string) string {
 	if code = text.Line(code); code == "" {
 		return w.Sprintf("no rule knows the text")
 	}
@@ -191,89 +184,64 @@ func (w wording) cause(rule, code string) string {
 	return code
 }
 
-// verdict tells the reader whether the trail is in order.
-func (r *managerReport) verdict(p *text.Printer) string {
-	if r.NotVerified.Format != "" {
-		return p.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.", r.NotVerified)
-	}
-	return p.Sprintf("The audit trail was verified for this report: no record was changed.")
-}
-
-// document is a report in words, without a format.
+// document is a report in words. The tags make the body of a page in HTML of it.
 type document struct {
-	Language text.Language
-	Title    string
-	Lead     []string
-	Sections []section
+	XMLName  xml.Name  `xml:"body"`
+	Title    string    `xml:"h1"`
+	Lead     []string  `xml:"p"`
+	Sections []section `xml:"section"`
 }
 
-// section is a part of a document: a table whose first row is its head, a note, or both.
+// section is a part of a document: a table, with a note where there is something to say about it.
 type section struct {
-	Title, Note string
-	Table       [][]string
-	// Grades are the verdicts of rows, which a page shows in colours too.
-	Grades map[int]string
+	Title string   `xml:"h2"`
+	Note  string   `xml:"p,omitempty"`
+	Head  []string `xml:"table>thead>tr>th"`
+	Rows  []row    `xml:"table>tbody>tr"`
 }
 
-// text is the document for a terminal.
-func (d document) text() string {
-	var b strings.Builder
-	b.WriteString(d.Title + "\n\n")
+// row is a row of a table. Grade is the verdict in it, which a page shows in colours too.
+type row struct {
+	Grade string   `xml:"class,attr,omitempty"`
+	Cells []string `xml:"td"`
+}
+
+func (s *section) add(grade string, cells ...string) { s.Rows = append(s.Rows, row{grade, cells}) }
+
+// say is the document for a terminal.
+func (d *document) say(w *wording) {
+	w.WriteString(d.Title + "\n\n")
 	for _, lead := range d.Lead {
-		b.WriteString(text.Wrap(lead, ""))
+		w.WriteString(text.Wrap(lead, ""))
 	}
 	for _, section := range d.Sections {
-		b.WriteString("\n" + section.Title + "\n")
+		w.WriteString("\n" + section.Title + "\n")
 		if section.Note != "" {
-			b.WriteString(text.Wrap(section.Note, "  "))
+			w.WriteString(text.Wrap(section.Note, "  "))
 		}
-		b.WriteString(text.Table("  ", section.Table))
+		table := [][]string{section.Head}
+		for _, row := range section.Rows {
+			table = append(table, row.Cells)
+		}
+		w.table("  ", table)
 	}
-	return b.String()
 }
 
 //go:embed page.css
 var style string
 
 // page is the document in HTML, for a screen and for A4. It needs nothing from elsewhere.
-func (d document) page() string {
-	var b strings.Builder
-	put := func(format string, texts ...string) {
-		escaped := make([]any, len(texts))
-		for i, s := range texts {
-			escaped[i] = html.EscapeString(s)
-		}
-		fmt.Fprintf(&b, format, escaped...)
-	}
-	put("<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n", string(d.Language))
-	put("<title>%s</title>\n", d.Title)
-	b.WriteString("<style>\n" + style + "</style>\n</head>\n<body>\n")
-	put("<h1>%s</h1>\n", d.Title)
-	for _, lead := range d.Lead {
-		put("<p>%s</p>\n", lead)
-	}
-	for _, section := range d.Sections {
-		put("<h2>%s</h2>\n", section.Title)
-		if section.Note != "" {
-			put("<p>%s</p>\n", section.Note)
-		}
-		b.WriteString("<table>\n")
-		for i, row := range section.Table {
-			begin, cell, end := "<tr>", "td", "</tr>\n"
-			if grade := section.Grades[i]; grade != "" {
-				begin = `<tr class="` + grade + `">`
-			}
-			if i == 0 {
-				begin, cell, end = "<thead><tr>", "th", "</tr></thead>\n"
-			}
-			b.WriteString(begin)
-			for _, words := range row {
-				put("<"+cell+">%s</"+cell+">", words)
-			}
-			b.WriteString(end)
-		}
-		b.WriteString("</table>\n")
-	}
-	b.WriteString("</body>\n</html>\n")
-	return b.String()
+func (d *document) page(in text.Language) string {
+	body, _ := xml.MarshalIndent(d, "", " ") // texts can be written
+	return fmt.Sprintf(`<!DOCTYPE html>
+<html lang="%s">
+<head>
+<meta charset="utf-8">
+<title>%s</title>
+<style>
+%s</style>
+</head>
+%s
+</html>
+`, in, html.EscapeString(d.Title), style, body)
 }

@@ -32,11 +32,12 @@ func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {
 		{"America/Sao_Paulo", "month", "last", "2025-12-01T03:00:00Z to 2026-01-01T03:00:00Z"},
 		{"UTC", "day", "yesterday", "2026-01-11T00:00:00Z to 2026-01-12T00:00:00Z"},
 		{"UTC", "week", "last", "2026-01-05T00:00:00Z to 2026-01-12T00:00:00Z"}, // today is a Monday
-		{"UTC", "week", "2026-W01", "2025-12-29T00:00:00Z to 2026-01-05T00:00:00Z"},
-		{"UTC", "week", "2026-W53", "2026-12-28T00:00:00Z to 2027-01-04T00:00:00Z"},
-		{"UTC", "week", "2027-W53", "give it as 2026-W47, or last"},
-		{"UTC", "week", "2026-11", "give it as 2026-W47, or last"},
-		{"UTC", "day", "last", "give it as 2026-11-30, or yesterday"},
+		{"UTC", "week", "2026-01-01", "2025-12-29T00:00:00Z to 2026-01-05T00:00:00Z"},
+		{"UTC", "week", "2026-01-04", "2025-12-29T00:00:00Z to 2026-01-05T00:00:00Z"}, // a Sunday
+		{"UTC", "week", "2026-11", `--week is "2026-11"; give it as 2026-11-30`},
+		{"UTC", "day", "last", `--day is "last"; give it as 2026-11-30`},
+		{"UTC", "from", "2026-11-01", "2026-11-01T00:00:00Z to 0001-01-01T00:00:00Z"},
+		{"UTC", "to", "2026-11-30", "0001-01-01T00:00:00Z to 2026-12-01T00:00:00Z"},
 		// Clocks go forward at midnight, back at midnight, and back at one.
 		{"America/Santiago", "day", "2026-09-06", "2026-09-06T04:00:00Z to 2026-09-07T03:00:00Z"},
 		{"America/Sao_Paulo", "day", "2018-11-03", "2018-11-03T03:00:00Z to 2018-11-04T03:00:00Z"},

@@ -23,12 +23,12 @@ for an absent broker. The log goes to standard output; /metrics, /healthz and
 		}
 		log := app.NewLogger(cfg, c.OutOrStdout())
 		defer app.CaptureLibraryLogs(log)()
-		a, err := app.New(c.Context(), cfg, log, release())
+		a, err := app.New(c.Context(), cfg, log, version)
 		if err != nil {
 			return err
 		}
 		log.Info("worker_started",
-			zap.String("version", release()),
+			zap.String("version", version),
 			zap.String("workerName", cfg.WorkerName),
 			zap.Stringer("gateway", cfg.Address()),
 			zap.String("authentication", string(cfg.AuthStrategy())),

@@ -3,13 +3,11 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/retry/simulate"
-	"hospital.example/analyze-retry/internal/text"
 )
 
 func (p *program) simulate() *cobra.Command {
@@ -27,21 +25,21 @@ outage fail, and asks the policy for every decision.`,
 	flags.IntVar(&s.Claims, "claims", 10_000, "how many claims to invent")
 	flags.StringVar(&s.Error, "error", "TIMEOUT", "text of every failure")
 	_ = command.MarkFlagRequired("outage") // it is there
-	return p.answers(command, language, func(c *call) (any, string, error) {
+	return p.answers(command, language, func(c *call) (any, error) {
 		s.Outage = *outage
 		if err := s.Check(); err != nil {
-			return nil, "", usageError{err}
+			return nil, usageError{err}
 		}
 		answer := &simulation{Claims: s.Claims, Error: s.Error}
 		for _, name := range *names {
 			_, one, err := namedPolicy(name)
 			if err != nil {
-				return nil, "", err
+				return nil, err
 			}
 			answer.Policies = append(answer.Policies, simulate.Run(one, s))
-			answer.named = append(answer.named, filepath.Base(name))
 		}
-		return answer, answer.Text(c.printer), nil
+		answer.say(c.w, *names)
+		return answer, nil
 	})
 }
 
@@ -51,33 +49,24 @@ type simulation struct {
 	Error  string `json:"submissionError"`
 	// Policies are those that are compared, in the order in which they were named.
 	Policies []*simulate.Result `json:"policies"`
-
-	named []string // each by its name or a file
 }
 
-// Text words the simulation, each policy as it was named.
-func (s *simulation) Text(p *text.Printer) string {
-	var b strings.Builder
-	rows := [][]string{{
-		p.Sprintf("POLICY"),
-		p.Sprintf("ACCEPTED"),
-		p.Sprintf("GIVEN UP"),
-		p.Sprintf("IN VAIN"),
-		p.Sprintf("A MINUTE"),
-		p.Sprintf("MEDIAN"),
-		"95 %",
-	}}
+// say words the simulation, each policy as it was named: by its name or a file.
+func (s *simulation) say(w *wording, names []string) {
+	heads := w.heads("POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "A MINUTE", "MEDIAN")
+	rows := [][]string{append(heads, "95 %")}
 	span := func(seconds int64) string {
 		if seconds == 0 {
 			return "-"
 		}
-		return p.About(time.Duration(seconds) * time.Second)
+		return w.About(time.Duration(seconds) * time.Second)
 	}
 	for i, r := range s.Policies {
-		b.WriteString(text.Wrap(p.Sprintf("%s: policy %s, version %s, takes the error for %s (rule %s).",
-			text.Line(s.named[i]), r.Policy, r.Version, p.Name("class", string(r.Class)), r.RuleID), ""))
+		name := filepath.Base(names[i])
+		w.sayf("%s: policy %s, version %s, takes the error for %s (rule %s).",
+			name, r.Policy, r.Version, w.Name("class", string(r.Class)), r.RuleID)
 		rows = append(rows, []string{
-			s.named[i],
+			name,
 			s.share(r.Accepted),
 			s.share(r.GivenUp),
 			fmt.Sprint(r.InVain),
@@ -86,9 +75,11 @@ func (s *simulation) Text(p *text.Printer) string {
 			span(r.P95),
 		})
 	}
-	return b.String() + "\n" + text.Table("", rows) + "\n" + text.Wrap(p.Sprintf(
-		"IN VAIN: retries in an outage. A MINUTE: the most retries within any minute. "+
-			"MEDIAN, 95 %%: from the first failure to the acceptance."), "")
+	w.WriteString("\n")
+	w.table("", rows)
+	w.WriteString("\n")
+	w.sayf("IN VAIN: retries in an outage. A MINUTE: the most retries within any minute. " +
+		"MEDIAN, 95 %%: from the first failure to the acceptance.")
 }
 
 // share is a number of claims and its part of all, which is 100 % only for all.

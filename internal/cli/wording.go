@@ -13,12 +13,49 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// wording words what is known of claims and decisions in a language.
-type wording struct{ *text.Printer }
+// wording words what is known of claims and decisions in a language, and holds what a command has said.
+type wording struct {
+	*text.Printer
+	strings.Builder
+}
+
+// sayf says a paragraph. Its format is a text of the catalogue.
+func (w *wording) sayf(format string, args ...any) {
+	w.WriteString(text.Wrap(text.Line(w.Sprintf(format, args...)), ""))
+}
+
+// linef says a line, whatever its length. Its format is a text of the catalogue.
+func (w *wording) linef(format string, args ...any) {
+	w.WriteString(text.Line(w.Sprintf(format, args...)) + "\n")
+}
+
+// heads are words in the language, such as the heads of a table. Each is a text of the catalogue.
+func (w *wording) heads(words ...string) []string {
+	for i, word := range words {
+		words[i] = w.Text(text.Message{Format: word})
+	}
+	return words
+}
+
+// table says rows.
+func (w *wording) table(indent string, rows [][]string) { w.WriteString(text.Table(indent, rows)) }
+
+// label says a line with a name before it.
+func (w *wording) label(name, value string) {
+	w.WriteString(text.Hanging(fmt.Sprintf("%-18s  ", name), text.Line(value)))
+}
+
+// json says a value in JSON, texts as they are.
+func (w *wording) json(value any, indent string) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", indent)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
 
 // steps words what each of the six steps of a decision found: of a retry with this wait, or of one that stops
 // the claim with a BPMN error. The last is empty where the time of the next try is not known.
-func (w wording) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
+func (w *wording) steps(d *contract.Decision, submissionError, wait, bpmnError string) [6]string {
 	x, used := &d.RetryDecision, d.RetryCount
 	found := [6]string{submissionError, w.class(d), "", wait, w.Sprintf("try again"), ""}
 	if d.ShouldRetry {
@@ -46,17 +83,17 @@ func (w wording) steps(d *contract.Decision, submissionError, wait, bpmnError st
 	if x.With != "" {
 		found[4] += w.Sprintf("; left with %s", text.Line(w.Name("with", x.With)))
 	}
-	if advice := w.advice(x.Advice); advice != "" {
-		found[4] += "; " + advice
+	if x.Advice != "" {
+		found[4] += "; " + w.Name("advice", string(x.Advice))
 	}
 	return found
 }
 
 // step names one of the six steps of a decision (RN-BIL-005, section VII), from 0.
-func (w wording) step(i int) string { return w.Name("step", strconv.Itoa(i+1)) }
+func (w *wording) step(i int) string { return w.Name("step", strconv.Itoa(i+1)) }
 
 // class names the class of an error, and why it has that.
-func (w wording) class(d *contract.Decision) string {
+func (w *wording) class(d *contract.Decision) string {
 	name, x := w.Name("class", string(d.ErrorClassification)), &d.RetryDecision
 	switch {
 	case x.MatchedCode != "":
@@ -71,7 +108,7 @@ func (w wording) class(d *contract.Decision) string {
 // wait words a wait, or the band in which it lies, and what made it so long. p is the policy of that name,
 // nil where there is none now: only it knows how far its jitter reaches, and whether its min or max cut the
 // wait.
-func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
+func (w *wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
 	if p != nil {
 		changed, err := p.With(x.Overrides)
 		if p = changed; err != nil || p.Version() != x.PolicyVersion {
@@ -79,10 +116,13 @@ func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy)
 		}
 	}
 	var why []string
-	shown, before := w.Sprintf("%s", band), w.iso(x.DelayBeforeJitter)
+	shown, before := w.Sprintf("%s", band), w.Span(span(x.DelayBeforeJitter))
 	switch {
+	case x.Reason == retry.StepHint && x.Hint.Until.IsZero():
+		after := time.Duration(x.Hint.After)
+		why = append(why, w.Sprintf("the other side asked to come back after %s", after))
 	case x.Reason == retry.StepHint:
-		why = append(why, w.hint(x.Hint))
+		why = append(why, w.Sprintf("the other side asked to come back at %s", x.Hint.Until))
 	case p != nil && p.Jitter > 0:
 		number, unit, _ := strings.Cut(before, " ")
 		if !strings.HasSuffix(shown, " "+unit) {
@@ -109,34 +149,10 @@ func (w wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy)
 	return shown + " (" + strings.Join(why, ", ") + ")"
 }
 
-// hint words the hint of the other side.
-func (w wording) hint(h retry.Hint) string {
-	if h.Until.IsZero() {
-		return w.Sprintf("the other side asked to come back after %s", time.Duration(h.After))
-	}
-	return w.Sprintf("the other side asked to come back at %s", h.Until)
-}
-
-// advice words what to do before the claim is sent again.
-func (w wording) advice(advice retry.Advice) string {
-	if advice == retry.AdviceCheckStatus {
-		return w.Sprintf("check the protocol's status before sending again, for it may have arrived")
-	}
-	return ""
-}
-
-// iso words an ISO 8601 duration.
-func (w wording) iso(iso string) string {
-	d, err := retry.ParseDuration(iso)
-	if err != nil {
-		return iso
-	}
-	return w.Span(d)
-}
-
-// label is a line with a name before it.
-func label(name, value string) string {
-	return text.Hanging(fmt.Sprintf("%-18s  ", name), text.Line(value))
+// span reads an ISO 8601 duration of a record, which the worker wrote.
+func span(iso string) time.Duration {
+	d, _ := retry.ParseDuration(iso)
+	return d
 }
 
 // storedRecord is a record as it is stored, with its objects as JSON.

@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	inPortuguese = text.In(text.Portuguese)
-	english      = wording{text.In(text.English)}
+	portuguese = &wording{Printer: text.In(text.Portuguese)}
+	english    = &wording{Printer: text.In(text.English)}
 )
 
 func TestACauseHasTheTermOfItsCode(t *testing.T) {
@@ -36,7 +36,7 @@ func TestACauseHasTheTermOfItsCode(t *testing.T) {
 	} {
 		check.Same(t, c.want, english.cause(c.rule, c.code), "%s", c.rule)
 	}
-	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", wording{inPortuguese}.cause("x", "INSURANCE_EXPIRED"), "pt-BR")
+	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", portuguese.cause("x", "INSURANCE_EXPIRED"), "pt-BR")
 }
 
 func TestEveryCodeHasAName(t *testing.T) {
@@ -55,7 +55,7 @@ func TestEveryCodeHasAName(t *testing.T) {
 	}
 	for group, all := range codes {
 		for _, code := range all {
-			if inPortuguese.Name(group, code) == code {
+			if portuguese.Name(group, code) == code {
 				t.Errorf("%s %s has no name", group, code)
 			}
 		}
@@ -78,7 +78,9 @@ func TestEveryWordOfTheDocumentsHasATerm(t *testing.T) {
 func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 	for _, p := range policy.BuiltIns().All() {
 		shown := policyInFull(policy.BuiltIns(), p)
-		_, file, _ := strings.Cut(shown.Text(english.Printer), "\npolicies:\n")
+		w := &wording{Printer: english.Printer}
+		shown.say(w)
+		_, file, _ := strings.Cut(w.String(), "\npolicies:\n")
 		set, err := policy.Parse("shown.yaml", []byte("policies:\n"+file))
 		check.Must(t, err)
 		again, _ := set.Get(p.Name)
@@ -109,16 +111,16 @@ func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 		{claims.Claim{State: audit.State{Rule: "tiss.glosa", Code: "1308"}}, "glosa 1308, GUIA JÁ APRESENTADA", "glosa 1308, GUIA JÁ APRESENTADA"},
 		{claims.Claim{State: audit.State{Rule: "own", Code: "out (of"}}, "out (of", "out (of"},
 	} {
-		check.Same(t, c.want, wording{inPortuguese}.reason(&c.claim), "in Portuguese")
+		check.Same(t, c.want, portuguese.reason(&c.claim), "in Portuguese")
 		check.Same(t, c.english, english.reason(&c.claim), "in English")
 	}
 	dead := claims.Claim{Standing: audit.DeadLetter}
-	check.Same(t, "carta morta", wording{inPortuguese}.standing(&dead, now), "a state")
+	check.Same(t, "carta morta", portuguese.standing(&dead, now), "a state")
 }
 
 func TestATeamThatDecidedIsNamedInTheLanguage(t *testing.T) {
 	for by, want := range map[string]string{"billing": "faturamento", "registration": "cadastro", "maria": "maria"} {
 		claim := claims.Claim{Standing: audit.Abandoned, State: audit.State{DecidedBy: by}}
-		check.Same(t, "abandonada, por "+want, wording{inPortuguese}.standing(&claim, time.Time{}), "a claim")
+		check.Same(t, "abandonada, por "+want, portuguese.standing(&claim, time.Time{}), "a claim")
 	}
 }

@@ -26,13 +26,13 @@ type Rule struct {
 	// ID names the rule in decisions and audit records, for example "transient.TIMEOUT".
 	ID string `yaml:"id" json:"id"`
 	// Class is the class of the texts that match: [Transient] or [Permanent].
-	Class             Class `yaml:"class" json:"class,omitempty"`
+	Class             Class `yaml:"class,omitempty" json:"class,omitempty"`
 	errtext.Condition `yaml:",inline"`
 	// Team is who must act on an error of a [Permanent] rule, a word of the form [TeamForm] such as
 	// operations; empty for those whom the process model names.
-	Team string `yaml:"team" json:"team,omitempty"`
+	Team string `yaml:"team,omitempty" json:"team,omitempty"`
 	// Source says where the rule comes from; it decides nothing.
-	Source string `yaml:"source" json:"source,omitempty"`
+	Source string `yaml:"source,omitempty" json:"source,omitempty"`
 }
 
 // TeamForm is the form of the word for those who must act on a claim that is stopped.

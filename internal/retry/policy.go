@@ -20,49 +20,49 @@ type Settings struct {
 	// Name identifies the policy. It takes part in the jitter, so renaming a policy moves its retries.
 	Name string `yaml:"name" json:"name"`
 	// Description and Source are for people. Extends names the policy that this one inherits from.
-	Description string `yaml:"description" json:"description,omitempty"`
-	Source      string `yaml:"source" json:"source,omitempty"`
-	Extends     string `yaml:"extends" json:"extends,omitempty"`
+	Description string `yaml:"description,omitempty" json:"description,omitempty"`
+	Source      string `yaml:"source,omitempty" json:"source,omitempty"`
+	Extends     string `yaml:"extends,omitempty" json:"extends,omitempty"`
 	// Base is the wait before the first retry, before jitter; each further wait is Factor times as long.
 	// Factor is 1 or more.
-	Base   Duration `yaml:"base" json:"base,omitempty"`
-	Factor float64  `yaml:"factor" json:"factor,omitempty"`
+	Base   Duration `yaml:"base,omitempty" json:"base,omitempty"`
+	Factor float64  `yaml:"factor,omitempty" json:"factor,omitempty"`
 	// Min and Max bound every wait, jitter and hints included (RN-BIL-005 V3). Both are whole units of
 	// Precision. Min is one unit where it is 0.
-	Min Duration `yaml:"min" json:"min,omitempty"`
-	Max Duration `yaml:"max" json:"max,omitempty"`
+	Min Duration `yaml:"min,omitempty" json:"min,omitempty"`
+	Max Duration `yaml:"max,omitempty" json:"max,omitempty"`
 	// Jitter is how far a delay is spread to both sides, so that claims which failed together do not come
 	// back together: 0.2 is 20 % (RN-BIL-005), 0 none. It is at most 1, and below 0 where none is stated.
 	Jitter float64 `yaml:"jitter" json:"jitter"`
 	// Precision is the unit of waits: minute, second or millisecond.
-	Precision string `yaml:"precision" json:"precision,omitempty"`
+	Precision string `yaml:"precision,omitempty" json:"precision,omitempty"`
 	// MaxRetries is how often a claim is tried again (RN-BIL-005 V1), 0 to [RetriesCeiling]; a claim is
 	// submitted once more than that.
 	MaxRetries int `yaml:"maxRetries" json:"maxRetries"`
 	// Deadline bounds all retries together: none is scheduled later than this after the first failure. 0
 	// means no bound.
-	Deadline Duration `yaml:"deadline" json:"deadline,omitempty"`
+	Deadline Duration `yaml:"deadline,omitempty" json:"deadline,omitempty"`
 	// TimeZone is the zone in which a time without a zone is read, other than that of the machine. Zone is
 	// what the machine knows of it, which the rule cannot look up.
-	TimeZone string         `yaml:"timeZone" json:"timeZone,omitempty"`
+	TimeZone string         `yaml:"timeZone,omitempty" json:"timeZone,omitempty"`
 	Zone     *time.Location `yaml:"-" json:"-"`
 	// IDs is the form that a claim id must have.
-	IDs IDForm `yaml:"ids" json:"ids,omitempty"`
+	IDs IDForm `yaml:"ids,omitempty" json:"ids,omitempty"`
 	// Unknown is the class of a text that no rule matches.
-	Unknown Class `yaml:"unknown" json:"unknown,omitempty"`
+	Unknown Class `yaml:"unknown,omitempty" json:"unknown,omitempty"`
 	// OnEmptyError is what becomes of a blank error text: it is invalid input (RN-BIL-005 V4) or retried.
-	OnEmptyError OnEmptyError `yaml:"onEmptyError" json:"onEmptyError,omitempty"`
+	OnEmptyError OnEmptyError `yaml:"onEmptyError,omitempty" json:"onEmptyError,omitempty"`
 	// JobOverrides lets a job's own variables max_attempts, retry_delay and max_retry_delay take the place of
 	// MaxRetries, Base and Max.
 	JobOverrides bool `yaml:"jobOverrides" json:"jobOverrides"`
 	// Targets are the KPIs that the policy is to reach. They decide nothing, so that they are not in the
 	// version.
-	Targets []Target `yaml:"targets" json:"targets,omitempty"`
+	Targets []Target `yaml:"targets,omitempty" json:"targets,omitempty"`
 	// Rules classify an error text: the first one that matches decides.
-	Rules []Rule `yaml:"rules" json:"rules,omitempty"`
+	Rules []Rule `yaml:"rules,omitempty" json:"rules,omitempty"`
 	// InDoubt are the texts after which a submission may have reached its receiver all the same. They have no
 	// Class.
-	InDoubt []Rule `yaml:"inDoubt" json:"inDoubt,omitempty"`
+	InDoubt []Rule `yaml:"inDoubt,omitempty" json:"inDoubt,omitempty"`
 }
 
 // OnEmptyError is what becomes of a blank error text.

@@ -18,7 +18,7 @@ type Target struct {
 	// Target is a bound and a value: a share as 80%, a time as 2h or a number as 1.2.
 	Target string `yaml:"target" json:"target"`
 	// Source is the document that sets the target. Two documents may set one each for the same KPI.
-	Source string `yaml:"source" json:"source,omitempty"`
+	Source string `yaml:"source,omitempty" json:"source,omitempty"`
 	// Bound and Value are what Target of a policy says. Bound is the side of Value on which the KPI has to
 	// be: ">=" for the share of what went well, else "<=" or "<". Value is a share from 0 to 1, a time in
 	// seconds, or a number.

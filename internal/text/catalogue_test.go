@@ -19,7 +19,7 @@ import (
 )
 
 // usedTexts returns the formats that the code has for people, with the places where it has them: the literals
-// that are the first argument of Messagef, Whyf and a Sprintf that is not fmt's.
+// that are the first argument of Messagef, Whyf, sayf, linef and a Sprintf that is not fmt's.
 func usedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	used := map[string]string{}
@@ -35,6 +35,12 @@ func usedTexts(t *testing.T) map[string]string {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
+			if is && named(call.Fun) == "heads" { // of package cli
+				for _, head := range call.Args {
+					text, _ := literal(head)
+					used[text] = fset.Position(head.Pos()).String()
+				}
+			}
 			if !is || !formatsForPeople(call.Fun) {
 				if is && isForNobody(path, call) {
 					t.Errorf("%s: an error of a command is a Message", fset.Position(call.Pos()))
@@ -72,12 +78,17 @@ func usedTexts(t *testing.T) map[string]string {
 }
 
 func formatsForPeople(function ast.Expr) bool {
-	selector, is := function.(*ast.SelectorExpr)
-	if !is {
-		return false
+	name := named(function)
+	return slices.Contains([]string{"Messagef", "Whyf", "sayf", "linef"}, name) ||
+		name == "Sprintf" && called(function) != "fmt.Sprintf"
+}
+
+// named is the name of a method, or of a function of another package.
+func named(function ast.Expr) string {
+	if selector, is := function.(*ast.SelectorExpr); is {
+		return selector.Sel.Name
 	}
-	name := selector.Sel.Name
-	return name == "Messagef" || name == "Whyf" || selector.Sel.Name == "Sprintf" && called(function) != "fmt.Sprintf"
+	return ""
 }
 
 var word = regexp.MustCompile(`(^|[^%])[a-z]{2,}`)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,11 +57,8 @@ func (f Findings) Count(s Severity) (n int) {
 	return n
 }
 
-// In is all of them for a person, none where there are none.
-func (f Findings) In(p *Printer, none string) string {
-	if len(f) == 0 {
-		return none + "\n"
-	}
+// In is all of them for a person.
+func (f Findings) In(p *Printer) string {
 	texts := make([]string, len(f))
 	for i := range f {
 		texts[i] = f[i].In(p)
@@ -96,11 +92,7 @@ func (f Finding) In(p *Printer) string {
 	}
 	const indent = "    "
 	var b strings.Builder
-	b.WriteString(Line(f.File))
-	if f.Line > 0 {
-		fmt.Fprintf(&b, ":%d", f.Line)
-	}
-	fmt.Fprintf(&b, ": %s %s\n", severity, f.Check)
+	fmt.Fprintf(&b, "%s: %s %s\n", Line(f.place()), severity, f.Check)
 	switch {
 	case f.Name != "":
 		b.WriteString(Wrap(Line(fmt.Sprintf("%s (%s)", f.Name, p.Text(f.Subject))), "  "))
@@ -126,12 +118,15 @@ func (f Finding) In(p *Printer) string {
 // OneLine is a finding for a log or an error: the place, what it is about and what was found.
 func (f Finding) OneLine() string { return f.line(In(English)) }
 
-func (f Finding) line(p *Printer) string {
-	place := f.File
-	if f.Line > 0 {
-		place += ":" + strconv.Itoa(f.Line)
+func (f Finding) place() string {
+	if f.Line == 0 {
+		return f.File
 	}
-	parts := []string{place, p.Text(f.Subject), p.Text(f.What)}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+func (f Finding) line(p *Printer) string {
+	parts := []string{f.place(), p.Text(f.Subject), p.Text(f.What)}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return Line(strings.Join(parts, ": "))
 }

@@ -39,7 +39,7 @@ func TestTextHoldsNoControlCharacter(t *testing.T) {
 		"Código: não há retry, 中 😀": "Código: não há retry, 中 😀",
 		"a\x1b[31mb":                `a\u001b[31mb`,
 		"a\u009b31m\u0085":          `a\u009b31m\u0085`,
-		"a\x9bb\xffç":               `a\ufffdb\ufffdç`,
+		"a\x9bb\xffç":               "a\ufffdb\ufffdç",
 		"a\x7f\r\x00":               `a\u007f\u000d\u0000`,
 		"\u202eevil\u2066":          `\u202eevil\u2066`,
 		"\u200b\ufeff\u2028":        `\u200b\ufeff\u2028`,

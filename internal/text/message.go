@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,9 +64,7 @@ func In(l Language) *Printer { return NewPrinter(l, time.UTC) }
 
 // NewPrinter returns a printer of a language and a zone.
 func NewPrinter(l Language, zone *time.Location) *Printer {
-	if l != Portuguese {
-		l = English
-	}
+	l = cmp.Or(l, English)
 	return &Printer{l, printers()[l], zone}
 }
 

@@ -18,7 +18,7 @@ var spanUnits = []struct {
 // Span returns a duration for a person, exact to the millisecond. Up to four hours it counts in minutes, as
 // RN-BIL-005 states its waits; up to four days in hours; then in days: 1.5 s, 4 min 30 s, 90 min, 13 h 55
 // min, 72 h, 7 d.
-func Span(d time.Duration) string {
+func (p *Printer) Span(d time.Duration) string {
 	rest := d.Round(time.Millisecond)
 	if rest == 0 {
 		return "0 min"
@@ -33,12 +33,12 @@ func Span(d time.Duration) string {
 	if rest != 0 {
 		parts = append(parts, strconv.FormatFloat(rest.Seconds(), 'f', -1, 64)+" s")
 	}
-	return strings.Join(parts, " ")
+	return p.Decimal(strings.Join(parts, " "))
 }
 
-// About returns [Span] of a measured duration without what is too fine for its length: up to ten minutes in
-// whole seconds, up to four days in whole minutes, then in whole hours. A negative duration counts as 0.
-func About(d time.Duration) string {
+// About returns [Printer.Span] of a measured duration without what is too fine for its length: up to ten
+// minutes in whole seconds, up to four days in whole minutes, then in whole hours. Below 0 it counts as 0.
+func (p *Printer) About(d time.Duration) string {
 	unit := time.Hour
 	switch d = max(d, 0); {
 	case d < 10*time.Minute:
@@ -46,7 +46,7 @@ func About(d time.Duration) string {
 	case d <= 4*day:
 		unit = time.Minute
 	}
-	return Span(d.Truncate(unit))
+	return p.Span(d.Truncate(unit))
 }
 
 // Range is a band of spans as an argument of a [Message]: 8 to 12 min.
@@ -63,6 +63,3 @@ func (p *Printer) between(r Range) string {
 	}
 	return p.Sprintf("%s to %s", from, to)
 }
-
-// Time returns an instant in UTC to the second.
-func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -26,7 +26,7 @@ func TestSpanCountsInMinutesUpToFourHours(t *testing.T) {
 		30 * day:                       "30 d",
 		100*day + 61*time.Minute + 1e9: "100 d 1 h 1 min 1 s",
 	} {
-		if got := text.Span(d); got != want {
+		if got := text.In(text.English).Span(d); got != want {
 			t.Errorf("%s is written %q, want %q", d, got, want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestAboutDropsWhatIsTooFine(t *testing.T) {
 		26*time.Hour + 90*time.Second:   "26 h 1 min",
 		100*time.Hour + 59*time.Minute:  "4 d 4 h",
 	} {
-		if got := text.About(d); got != want {
+		if got := text.In(text.English).About(d); got != want {
 			t.Errorf("%s is written %q, want %q", d, got, want)
 		}
 	}

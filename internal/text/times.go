@@ -29,12 +29,6 @@ func (p *Printer) Time(t time.Time) string { return t.In(p.zone).Format(layouts[
 // Clock returns the time of day of an instant, to the millisecond.
 func (p *Printer) Clock(t time.Time) string { return t.In(p.zone).Format(layouts[p.Language()].clock) }
 
-// Span returns a duration by [Span].
-func (p *Printer) Span(d time.Duration) string { return p.Decimal(Span(d)) }
-
-// About returns a measured duration by [About].
-func (p *Printer) About(d time.Duration) string { return p.Decimal(About(d)) }
-
 // Decimal returns a text with numbers such as 1.5 with the decimal sign of the language.
 func (p *Printer) Decimal(text string) string {
 	if p.Language() == Portuguese {

@@ -12,20 +12,20 @@ import (
 // does.
 type Condition struct {
 	// Glosa: a code of Tabela 38.
-	Glosa *GlosaCondition `yaml:"glosa" json:"glosa,omitempty"`
+	Glosa *GlosaCondition `yaml:"glosa,omitempty,flow" json:"glosa,omitempty"`
 	// HTTP are status codes: 503, or 5xx.
-	HTTP []string `yaml:"http" json:"http,omitempty"`
+	HTTP []string `yaml:"http,omitempty,flow" json:"http,omitempty"`
 	// SMTP are reply codes, 550 or 5xx, and classes of enhanced status codes, 4.x.x and 5.x.x.
-	SMTP []string `yaml:"smtp" json:"smtp,omitempty"`
+	SMTP []string `yaml:"smtp,omitempty,flow" json:"smtp,omitempty"`
 	// SOAPFault are fault codes: Client, Sender, Server, Receiver, VersionMismatch, MustUnderstand.
-	SOAPFault []string `yaml:"soapFault" json:"soapFault,omitempty"`
+	SOAPFault []string `yaml:"soapFault,omitempty,flow" json:"soapFault,omitempty"`
 	// Terms: a phrase of a table of terms.
-	Terms *TermsCondition `yaml:"terms" json:"terms,omitempty"`
+	Terms *TermsCondition `yaml:"terms,omitempty,flow" json:"terms,omitempty"`
 	// Contains: any of these words stands anywhere in the text, inside of longer words and numbers too. Case
 	// does not matter.
-	Contains []string `yaml:"contains" json:"contains,omitempty"`
+	Contains []string `yaml:"contains,omitempty,flow" json:"contains,omitempty"`
 	// Unless must not hold; nil for nothing. It has no Unless of its own.
-	Unless *Condition `yaml:"unless" json:"unless,omitempty"`
+	Unless *Condition `yaml:"unless,omitempty,flow" json:"unless,omitempty"`
 }
 
 // GlosaCondition is a code of a table.
@@ -33,12 +33,12 @@ type GlosaCondition struct {
 	// Table is [TableGlosas].
 	Table string `yaml:"table" json:"table"`
 	// Class is the class of the rows that count; empty for all.
-	Class string `yaml:"class" json:"class,omitempty"`
+	Class string `yaml:"class,omitempty" json:"class,omitempty"`
 	// Only are the codes that count, empty for all; Except are those that do not.
-	Only   []string `yaml:"only" json:"only,omitempty"`
-	Except []string `yaml:"except" json:"except,omitempty"`
+	Only   []string `yaml:"only,omitempty,flow" json:"only,omitempty"`
+	Except []string `yaml:"except,omitempty,flow" json:"except,omitempty"`
 	// In is [InAnswer], or empty for anywhere.
-	In string `yaml:"in" json:"in,omitempty"`
+	In string `yaml:"in,omitempty" json:"in,omitempty"`
 }
 
 // TermsCondition is a phrase of a table.
@@ -46,9 +46,9 @@ type TermsCondition struct {
 	// Table is [TableTerms] or [TableExceptions].
 	Table string `yaml:"table" json:"table"`
 	// Sign are the signs that count.
-	Sign []string `yaml:"sign" json:"sign"`
+	Sign []string `yaml:"sign,flow" json:"sign"`
 	// In is as with glosas.
-	In string `yaml:"in" json:"in,omitempty"`
+	In string `yaml:"in,omitempty" json:"in,omitempty"`
 }
 
 // InAnswer is the In of a condition that counts only what was read out of an insurer's structured answer
