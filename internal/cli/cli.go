@@ -92,7 +92,11 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 			return exitUsage
 		}
 	} else {
-		for line := range strings.Lines(worded(err, printer)) {
+		words := worded(err, printer)
+		if !p.begun && printer.Language() == text.Portuguese {
+			words = cobrasMistakes.Replace(words)
+		}
+		for line := range strings.Lines(words) {
 			if line = strings.TrimSpace(line); line != "" {
 				complain("worker: " + line)
 			}
@@ -130,6 +134,7 @@ variables: worker config --explain.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(run, p.audit(), p.claims(), p.config(), p.deploy(), p.doctor(), p.explain(), p.history(),
 		p.kpi(), p.models(), p.policies(), p.redrive(), p.report(), p.simulate())
+	p.helpIn(root)
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/testing/check"
 )
 
 // reading are the command lines that read the store and change nothing.
@@ -26,16 +27,42 @@ func TestHelpIsShortAndFitsATerminal(t *testing.T) {
 	if !slices.Contains(commands, " policies lint") {
 		t.Fatalf("these are not all commands: %q", commands)
 	}
-	for _, command := range commands {
-		help := with().must(t, append(strings.Fields(command), "--help")...)
-		about, _, _ := strings.Cut(help, "\nUsage:")
-		if found := unfit(help, true); found != "" || strings.Count(about, "\n") > 8 {
-			t.Errorf("worker%s --help is longer than eight lines, or has the line %q:\n%s", command, found, about)
+	for _, language := range []struct{ name, usage, examples string }{
+		{"en", "Usage", "Examples"},
+		{"pt-BR", "Uso", "Exemplo"},
+	} {
+		for _, command := range commands {
+			help := with().must(t, append(strings.Fields(command), "--help", "--lang", language.name)...)
+			about, _, _ := strings.Cut(help, "\n"+language.usage+":")
+			if found := unfit(help, true); found != "" || strings.Count(about, "\n") > 8 {
+				t.Errorf("worker%s --help is longer than eight lines, or has the line %q:\n%s", command, found, about)
+			}
+			_, example, _ := strings.Cut(help, "\n"+language.examples+":\n")
+			example, _, _ = strings.Cut(example, "\n\n")
+			if example == "" || strings.Contains(example, "\n") {
+				t.Errorf("worker%s --help has no example or more than one:\n%s", command, example)
+			}
 		}
-		_, example, _ := strings.Cut(help, "\nExamples:\n")
-		example, _, _ = strings.Cut(example, "\n\n")
-		if example == "" || strings.Contains(example, "\n") {
-			t.Errorf("worker%s --help has no example or more than one:\n%s", command, example)
+	}
+}
+
+func TestEveryTextOfTheHelpIsInPortugueseOnce(t *testing.T) {
+	known := map[string]bool{}
+	for _, row := range check.Rows(t, "help.pt-BR.tsv", 2) {
+		if known[row[0]] || row[0] == row[1] || row[1] == "" {
+			t.Errorf("%q is there twice, or is not in Portuguese", row[0])
+		}
+		known[row[0]] = true
+	}
+	used := cli.HelpTexts()
+	for words := range known {
+		if !used[words] {
+			t.Errorf("no command says %q", words)
+		}
+	}
+	for words := range used {
+		if !known[words] {
+			t.Errorf("%q is missing", words)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -25,6 +27,25 @@ func Commands() (all []string) {
 	}
 	visit((&program{now: time.Now}).root(), "")
 	return all
+}
+
+// HelpTexts are the texts of all commands' help, but for cobra's own.
+func HelpTexts() map[string]bool {
+	used := map[string]bool{}
+	var visit func(*cobra.Command)
+	visit = func(command *cobra.Command) {
+		used[command.Short] = true
+		for _, paragraph := range paragraphs(command.Long) {
+			used[paragraph] = true
+		}
+		command.LocalFlags().VisitAll(func(f *pflag.Flag) { used[f.Usage] = f.Name != "help" })
+		for _, one := range command.Commands() {
+			visit(one)
+		}
+	}
+	visit((&program{now: time.Now}).root())
+	maps.DeleteFunc(used, func(words string, is bool) bool { return words == "" || !is })
+	return used
 }
 
 // PeriodOf returns the period that a flag gives, or what is wrong with it.
