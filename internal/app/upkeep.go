@@ -92,7 +92,8 @@ func (a *App) count(ctx context.Context) {
 			a.log.Warn("claims_not_counted", zap.Error(err))
 		}
 		if a.relay != nil {
-			if waiting, oldest, err := a.store.Backlog(ctx); err == nil { // a store that is lost says so itself
+			waiting, oldest, err := a.store.Backlog(ctx)
+			if err == nil { // a store that is lost says so itself
 				a.numbers.Backlog(waiting, oldest)
 			}
 		}

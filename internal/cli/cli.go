@@ -94,7 +94,7 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 	} else {
 		words := worded(err, printer)
 		if !p.begun && printer.Language() == text.Portuguese {
-			words = cobrasMistakes.Replace(words)
+			words = cobraInPortuguese(words)
 		}
 		for line := range strings.Lines(words) {
 			if line = strings.TrimSpace(line); line != "" {

@@ -17,47 +17,19 @@ import (
 //go:embed help.pt-BR.tsv
 var helpTable string
 
-// cobrasWords are what cobra adds to them.
-var cobrasWords = strings.NewReplacer(
-	"\nUsage:\n", "\nUso:\n",
-	"\nExamples:\n", "\nExemplo:\n",
-	"\nAvailable Commands:\n", "\nComandos:\n",
-	"\nFlags:\n", "\nOpções:\n",
-	"\nGlobal Flags:\n", "\nOpções de todos os comandos:\n",
-	"Help about any command", "Ajuda sobre um comando",
-	" help for ", " ajuda de ",
-	" version for ", " versão de ",
-	" (default ", " (padrão ",
-	" [flags]\n", " [opções]\n",
-	" [command]", " [comando]",
-	`Use "worker`, `"worker`,
-	` for more information about a command.`, ` diz mais sobre um comando.`,
-)
+// cobraTable has what cobra says itself, in help and of mistakes in a command line, with the Portuguese.
+//
+//go:embed cobra.pt-BR.tsv
+var cobraTable string
 
-// cobrasMistakes are what cobra and our flags say of a command line.
-var cobrasMistakes = strings.NewReplacer(
-	"unknown command", "comando desconhecido",
-	`" for "`, `" para "`,
-	"unknown flag", "opção desconhecida",
-	"unknown shorthand flag", "opção desconhecida",
-	"flag needs an argument", "falta o argumento da opção",
-	"invalid argument", "argumento inválido",
-	`" flag: `, `": `,
-	"required flag(s)", "falta a opção",
-	" not set", "",
-	"at least one of the flags in the group", "falta uma das opções",
-	" is required", "",
-	"if any flags in the group", "das opções",
-	" are set none of the others can be; ", " só uma pode ser dada; foram dadas ",
-	" were all set", "",
-	"accepts at most ", "aceita no máximo ",
-	"accepts ", "aceita ",
-	"requires at least ", "precisa de pelo menos ",
-	"arg(s), only received", "argumento(s), recebeu",
-	"arg(s), received", "argumento(s), recebeu",
-	"give days, hours or minutes, such as 7d, 24h or", "dê dias, horas ou minutos, como 7d, 24h ou",
-	"give pt-BR or en", "dê pt-BR ou en",
-)
+// cobraInPortuguese puts that into Portuguese.
+func cobraInPortuguese(words string) string {
+	var pairs []string
+	for row := range strings.Lines(cobraTable) {
+		pairs = append(pairs, strings.Split(strings.ReplaceAll(strings.TrimSuffix(row, "\n"), `\n`, "\n"), "\t")...)
+	}
+	return strings.NewReplacer(pairs...).Replace(words)
+}
 
 // helpIn has the help of all commands printed in the language of the person.
 func (p *program) helpIn(root *cobra.Command) {
@@ -74,7 +46,7 @@ func (p *program) helpIn(root *cobra.Command) {
 		var b bytes.Buffer
 		root.SetOut(&b)
 		english(command, args)
-		fmt.Fprint(out, cobrasWords.Replace(b.String()))
+		fmt.Fprint(out, cobraInPortuguese(b.String()))
 	})
 }
 

@@ -129,7 +129,8 @@ func (t *trial) changes(from, to classed, claimID string) {
 	}
 	change := t.Changes[i]
 	change.Errors++
-	change.claims[claimID] = change.claims[claimID] // stays accepted
+	accepted := change.claims[claimID] // which it stays
+	change.claims[claimID] = accepted
 	change.Claims = len(change.claims)
 }
 

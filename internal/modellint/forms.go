@@ -135,7 +135,7 @@ func (l *linter) messages(n *node) {
 	case !l.once(n.process.file, n.message, n.key):
 	case misspelt(n.message, []string{redriveMessage}) != "":
 		l.add(n, "message-misspelt", n.message, redriveMessage)
-	case n.message == redriveMessage && !(is && forms["correlationKey"].MatchString(compact(key))):
+	case n.message == redriveMessage && (!is || !forms["correlationKey"].MatchString(compact(key))):
 		f := l.add(n, "correlation-key", n.key)
 		if slices.ContainsFunc(names(key), n.process.writes) {
 			f.Severity = text.Warning // it may hold the claim's id
@@ -188,8 +188,8 @@ func names(feel string) (found []string) {
 
 // texts returns the texts in quotes of an expression.
 func texts(feel string) (found []string) {
-	for _, text := range feelText.FindAllString(feel, -1) {
-		found = append(found, text[1:len(text)-1])
+	for _, quoted := range feelText.FindAllString(feel, -1) {
+		found = append(found, quoted[1:len(quoted)-1])
 	}
 	return found
 }

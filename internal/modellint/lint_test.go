@@ -23,9 +23,9 @@ var standard = modellint.Options{
 // corpusOptions are the settings under which the corpus was run.
 func corpusOptions(t *testing.T) modellint.Options {
 	t.Helper()
-	text, err := os.ReadFile("testdata/policies.yaml")
+	content, err := os.ReadFile("testdata/policies.yaml")
 	check.Must(t, err)
-	policies, err := policy.Parse("policies.yaml", text)
+	policies, err := policy.Parse("policies.yaml", content)
 	check.Must(t, err)
 	return modellint.Options{
 		Policies: policies,

@@ -119,7 +119,8 @@ func (d *Decision) Reason() text.Message {
 	case StepPermanent:
 		return text.Messagef("Permanent error %s, no retry", d.Error.Found())
 	case StepDeadline:
-		return text.Messagef("DEADLINE: %s, no retry fits before %s", name, d.Deadline.UTC().Format(time.RFC3339))
+		deadline := d.Deadline.UTC().Format(time.RFC3339)
+		return text.Messagef("DEADLINE: %s, no retry fits before %s", name, deadline)
 	case StepHint, StepBackoff:
 	}
 	return text.Messagef("%s, retry %d of %d", name, d.RetryCount, d.MaxRetries)

@@ -48,8 +48,10 @@ func (e *Element) Attr(name string) string {
 	return ""
 }
 
-// BPMN returns the children with this BPMN name, Zeebe those with a name of Zeebe's extensions.
-func (e *Element) BPMN(name string) []*Element  { return e.named(xml.Name{Space: BPMN, Local: name}) }
+// BPMN returns the children with this BPMN name.
+func (e *Element) BPMN(name string) []*Element { return e.named(xml.Name{Space: BPMN, Local: name}) }
+
+// Zeebe returns those with this name of Zeebe's extensions.
 func (e *Element) Zeebe(name string) []*Element { return e.named(xml.Name{Space: Zeebe, Local: name}) }
 
 func (e *Element) named(name xml.Name) []*Element {

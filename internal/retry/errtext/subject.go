@@ -24,8 +24,8 @@ var ofHospital = []string{ofOwn, ofCertificate, ofEither}
 //
 // A passing condition is said of a noun in it, of one that "de" joins to it from behind ("indisponibilidade
 // do portal"), or of those in front of it, of which a system goes before others ("serviço de verificação de
-// guias fora do ar"). A refusal is said of the nearest noun, but of what is the hospital's before others. Where
-// its own clause names nothing, the clause before it says of what.
+// guias fora do ar"). A refusal is said of the nearest noun, but of what is the hospital's before others.
+// Where its own clause names nothing, the clause before it says of what.
 func (t *Text) subject(p *Piece) (role string, n *span) {
 	passes := p.row.Class == transient
 	if passes {

@@ -329,8 +329,8 @@ func (t *Text) isReason(i int32) bool {
 	for t.Tokens[first-1].clause == t.Tokens[i].clause {
 		first--
 	}
-	return strings.Contains(t.between(first-1, first), ":") ||
-		slices.ContainsFunc(t.marks, func(m span) bool { return m.row.Sign == "cause" && int(m.first) == first })
+	isCause := func(m span) bool { return m.row.Sign == "cause" && int(m.first) == first }
+	return strings.Contains(t.between(first-1, first), ":") || slices.ContainsFunc(t.marks, isCause)
 }
 
 // isBecause reports whether a clause behind a piece says as its reason what is wrong with something of the
