@@ -26,7 +26,8 @@ var cobraTable string
 func cobraInPortuguese(words string) string {
 	var pairs []string
 	for row := range strings.Lines(cobraTable) {
-		pairs = append(pairs, strings.Split(strings.ReplaceAll(strings.TrimSuffix(row, "\n"), `\n`, "\n"), "\t")...)
+		row = strings.ReplaceAll(strings.TrimSuffix(row, "\n"), `\n`, "\n")
+		pairs = append(pairs, strings.Split(row, "\t")...)
 	}
 	return strings.NewReplacer(pairs...).Replace(words)
 }
