@@ -35,8 +35,8 @@ type Claim struct {
 	Since time.Time `json:"since,omitzero"`
 	// Message is that of an incident, where [List] has looked it up.
 	Message string `json:"message,omitempty"`
-	// State is what is known of it, with [NoPolicy] where no policy has decided. Of one that ended, Opened is in whole
-	// seconds, and zero where it never failed.
+	// State is what is known of it, with [NoPolicy] where no policy has decided. Of one that ended, Opened is
+	// in whole seconds, and zero where it never failed.
 	audit.State
 }
 
@@ -65,8 +65,8 @@ func Ended(r *audit.Record) Claim {
 	return c
 }
 
-// Known is a claim with the record that shows how it stands, nil where nothing is known that says so, and what
-// that record holds.
+// Known is a claim with the record that shows how it stands, nil where nothing is known that says so, and
+// what that record holds.
 type Known struct {
 	Claim
 
@@ -74,14 +74,15 @@ type Known struct {
 	Facts contract.Facts `json:"-"`
 }
 
-// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it. It fails only where
-// the record cannot be read.
+// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it. It fails only
+// where the record cannot be read.
 func Know(claimID string, s *audit.State, records []audit.Record, now time.Time) (k Known, err error) {
 	k.ClaimID = claimID
 	for i := range slices.Backward(records) {
 		r := &records[i]
 		switch {
-		case r.Kind == audit.KindDecisionRefused || s.IsZero() && !r.Kind.Ends(): // the claim stands as it stood
+		case r.Kind == audit.KindDecisionRefused || s.IsZero() && !r.Kind.Ends():
+			// The claim stands as it stood.
 			continue
 		case s.IsZero():
 			k.Claim = Ended(r)

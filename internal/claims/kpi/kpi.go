@@ -30,7 +30,8 @@ type Indicator struct {
 	Measure retry.Measure `json:"measure"`
 	// Value is nil where nothing was measured.
 	Value *float64 `json:"value"`
-	// Target is on the side Bound of Value, and Source the document that sets it. There is none where Bound is empty.
+	// Target is on the side Bound of Value, and Source the document that sets it. There is none where Bound
+	// is empty.
 	Bound   string  `json:"bound,omitempty"`
 	Target  float64 `json:"target,omitempty"`
 	Source  string  `json:"source,omitempty"`
@@ -67,17 +68,20 @@ const (
 type group struct {
 	audit.Total
 
-	// standing is that of claims that are open, of which Kind is none, and Minutes how long they have been that.
+	// standing is that of claims that are open, of which Kind is none, and Minutes how long they have been
+	// that.
 	standing audit.Standing
 }
 
 // succeeded reports whether these are claims that the insurer accepted after it had not.
 func (g *group) succeeded() bool {
-	return g.Kind == audit.KindSubmitted && g.Flags.Has(audit.CourseFailed) && g.Flags.Has(audit.CourseRetried|audit.CourseByPerson)
+	return g.Kind == audit.KindSubmitted && g.Flags.Has(audit.CourseFailed) &&
+		g.Flags.Has(audit.CourseRetried|audit.CourseByPerson)
 }
 
-// parts are the KPIs in the order of the table, each with what the group adds to it. They use the documents' formulas, by
-// claim: an outage is no success while its claims stand stopped, and a claim that a person rescued is not lost.
+// parts are the KPIs in the order of the table, each with what the group adds to it. They use the documents'
+// formulas, by claim: an outage is no success while its claims stand stopped, and a claim that a person
+// rescued is not lost.
 func (g *group) parts() [9]Indicator {
 	ended, accepted, succeeded := g.Kind.Ends(), g.Kind == audit.KindSubmitted, g.succeeded()
 	failed, decided := g.Flags.Has(audit.CourseFailed), g.Flags.Has(audit.CourseDecided)
@@ -91,25 +95,26 @@ func (g *group) parts() [9]Indicator {
 		return share(name, failed && (ended || g.Minutes > minutes), g.Minutes <= minutes)
 	}
 	return [...]Indicator{
-		// Of the claims that were retried and are not under way any more, those that the insurer accepted in the end
-		// ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person sent again is under way.
+		// Of the claims that were retried and are not under way any more, those that the insurer accepted in
+		// the end ("sucessos retry / total retries"). A claim that stands stopped is none; one that a person
+		// sent again is under way.
 		share("successAfterRetry", retried && settled, accepted),
-		// From the claim's first submission, or else its opening, to its acceptance, of the claims that were retried or sent again. The median is
-		// of times in minutes, rounded up.
+		// From the claim's first submission, or else its opening, to its acceptance, of the claims that were
+		// retried or sent again. The median is of times in minutes, rounded up.
 		mean("meanTimeToSuccess", succeeded, g.Seconds),
 		share(medianTime, succeeded, false),
 		// Of the errors that were decided about, the permanent ones ("% de erros que não devem ter retry").
 		share("permanentErrors", g.Kind.IsDecision(), g.Kind == audit.KindPermanent),
-		// Of the claims that were decided about, those that reached the limit ("contas que esgotaram tentativas"),
-		// whatever became of them.
+		// Of the claims that were decided about, those that reached the limit ("contas que esgotaram
+		// tentativas"), whatever became of them.
 		share("retriesUsedUp", decided, exhausted),
-		// Of the claims that were retried, those that reached the limit and stand stopped or were given up ("perdidas /
-		// total retry").
+		// Of the claims that were retried, those that reached the limit and stand stopped or were given up
+		// ("perdidas / total retry").
 		share("claimsLost", retried, exhausted && settled && !accepted),
 		// Submissions for each accepted claim, also of those that never failed.
 		mean(meanAttempts, accepted, g.Attempts),
-		// Of the claims that failed, those that ended within so long of their first failure. One that is open counts when
-		// it is older.
+		// Of the claims that failed, those that ended within so long of their first failure. One that is open
+		// counts when it is older.
 		within("endedWithin24h", 24*60),
 		within("endedWithin48h", 48*60),
 	}
@@ -155,8 +160,8 @@ func (r *Result) measured(targets []retry.Target, unnamed bool) (rows []Indicato
 	return rows
 }
 
-// medianOf returns the median of n values that are given by how many there are of each; of two in the middle the
-// greater.
+// medianOf returns the median of n values that are given by how many there are of each; of two in the middle
+// the greater.
 func medianOf(counts map[int64]int64, n int64) (median int64) {
 	upTo := int64(0)
 	for _, median = range slices.Sorted(maps.Keys(counts)) {
@@ -183,7 +188,11 @@ func sortedCauses(counts map[Cause]int64) []Cause {
 		all = append(all, cause)
 	}
 	slices.SortFunc(all, func(a, b Cause) int {
-		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.MatchedCode, b.MatchedCode))
+		return cmp.Or(
+			cmp.Compare(b.Failures, a.Failures),
+			cmp.Compare(a.RuleID, b.RuleID),
+			cmp.Compare(a.MatchedCode, b.MatchedCode),
+		)
 	})
 	return all
 }

@@ -123,8 +123,9 @@ const (
 	rejected, onward          = audit.KindRejected, audit.KindRedriven
 )
 
-// The night of which 400 claims failed: 25 were accepted after retries, 22 were permanent, 53 wait, and of an insurer that was away
-// for long 300 used up their retries. Next day a person has these sent again, and the insurer takes them.
+// The night of which 400 claims failed: 25 were accepted after retries, 22 were permanent, 53 wait, and of an
+// insurer that was away for long 300 used up their retries. Next day a person has these sent again, and the
+// insurer takes them.
 func TestAnOutageIsNoSuccessAndARescuedClaimIsNotLost(t *testing.T) {
 	night := [][]event{
 		many(25, "accepted", noon, again, accepted), many(22, "permanent", noon, never), many(53, "waiting", noon, again),

@@ -57,8 +57,9 @@ type Tally struct {
 	policies map[string]*Result
 }
 
-// Measure counts the claims of a time by what a store holds of it, and returns those that were open at its end
-// too. What comes after that end changes nothing, so that a time that has passed is measured alike for ever.
+// Measure counts the claims of a time by what a store holds of it, and returns those that were open at its
+// end too. What comes after that end changes nothing, so that a time that has passed is measured alike for
+// ever.
 func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally, []claims.Claim, error) {
 	t := &Tally{From: from, To: to}
 	if err := store.Totals(ctx, from, to, nil, t.Add); err != nil {
@@ -71,8 +72,8 @@ func Measure(ctx context.Context, store audit.Store, from, to time.Time) (*Tally
 	return t, open, err
 }
 
-// openAt returns the claims that were open at a time, as they stood then, the oldest first: those that are open
-// now, but for each of which more is recorded since as it stood before that.
+// openAt returns the claims that were open at a time, as they stood then, the oldest first: those that are
+// open now, but for each of which more is recorded since as it stood before that.
 func openAt(ctx context.Context, store audit.Store, at time.Time) ([]claims.Claim, error) {
 	open := map[string]claims.Claim{}
 	err := store.Open(ctx, func(id string, s *audit.State) error {
@@ -153,7 +154,8 @@ func (t *Tally) AddOpen(claim *audit.State) {
 		return
 	}
 	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
-	g.Records, g.Flags, g.Minutes = 1, claim.Flags, (claim.Earlier+int64(t.To.Sub(claim.Opened)/time.Second)+59)/60
+	open := claim.Earlier + int64(t.To.Sub(claim.Opened)/time.Second)
+	g.Records, g.Flags, g.Minutes = 1, claim.Flags, (open+59)/60
 	r.Claims.Open[g.standing]++
 	r.Claims.Total++
 	if !claim.At.Before(t.From) {

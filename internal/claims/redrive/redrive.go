@@ -50,7 +50,8 @@ type Redriver struct {
 	// Force sends claims whose retries are used up or whose error is permanent, Checked those that may have
 	// arrived.
 	Force, Checked bool
-	// Wait is how long stopped claims wait before they are sent, in the same round; 0 for at once, in a new one.
+	// Wait is how long stopped claims wait before they are sent, in the same round; 0 for at once, in a new
+	// one.
 	Wait time.Duration
 	// Timeout is how long the record of an order is waited for.
 	Timeout time.Duration
@@ -72,7 +73,8 @@ const (
 // Claim is a claim, and what became of it. Its JSON form is stable.
 type Claim struct {
 	claims.Known
-	// Record is the ID of the record that shows how the claim stands: a plan holds as long as that is the last.
+	// Record is the ID of the record that shows how the claim stands: a plan holds as long as that is the
+	// last.
 	Record int64 `json:"record,omitempty,string"`
 	// Check says why the claim may have arrived: it is a duplicate, or the advice of its last decision.
 	Check string `json:"check,omitempty"`
@@ -83,8 +85,8 @@ type Claim struct {
 	// Recorded is the kind of the record that confirms it, RecordedAt its time.
 	Recorded   audit.Kind `json:"recorded,omitempty"`
 	RecordedAt time.Time  `json:"recordedAt,omitzero"`
-	// Fault is why the claim is not sent again, where that lies with the claim. Why says it for people, in JSON
-	// in English.
+	// Fault is why the claim is not sent again, where that lies with the claim. Why says it for people, in
+	// JSON in English.
 	Fault Fault        `json:"fault,omitempty"`
 	Why   text.Message `json:"why,omitzero"`
 	// Err is a failure of the store or the gateway.
@@ -115,7 +117,8 @@ func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
 		order.RedriveWait, order.RetryCount = contract.ISODuration(r.Wait), c.RetryCount+1
 	}
 	if err := r.Send(ctx, c.ClaimID, order); err != nil {
-		c.failed(fmt.Errorf("%w; whether the order came through is not known: worker history shows it later", err))
+		c.failed(fmt.Errorf("%w; whether the order came through is not known: "+
+			"worker history shows it later", err))
 		return c
 	}
 	record, err := r.confirmation(ctx, c.ClaimID, order.ID)
@@ -123,9 +126,9 @@ func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
 	case err != nil:
 		c.failed(err)
 	case record == nil:
-		c.ends(Unconfirmed, InvalidRetryState, text.Messagef("no record of the order came in time. No process "+
-			"waited for it, its instance is suspended (since 8.10), or no worker is there to record it: its "+
-			"history shows whether one came later"))
+		c.ends(Unconfirmed, InvalidRetryState, text.Messagef("no record of the order came in time. "+
+			"No process waited for it, its instance is suspended (since 8.10), or no worker is there to record "+
+			"it: its history shows whether one came later"))
 	default:
 		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
 		if r.Wait > 0 && record.Kind != audit.KindRedriven {

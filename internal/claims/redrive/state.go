@@ -155,16 +155,18 @@ func (r *Redriver) judge(c *Claim) (Fault, text.Message) {
 	case !c.Kind.IsDecision():
 		return InvalidRetryState, gone(c)
 	case c.Kind == audit.KindExhausted && !r.Force:
-		return MaxRetriesExceeded, text.Messagef("its retries are over (%s); --force sends it all the same", reason)
+		return MaxRetriesExceeded,
+			text.Messagef("its retries are over (%s); --force sends it all the same", reason)
 	case c.Kind == audit.KindPermanent && !r.Force:
-		return InvalidRetryState, text.Messagef("its error is permanent (%s): wrong data fails again; see that it "+
-			"is corrected, then --force sends it", reason)
+		return InvalidRetryState, text.Messagef("its error is permanent (%s): wrong data fails again; "+
+			"see that it is corrected, then --force sends it", reason)
 	case c.Check != "" && !r.Checked:
-		return InvalidRetryState, text.Messagef("it may have arrived (%s), and sent again it would be billed "+
-			"twice: ask the insurer for its protocol's status; if it is not there, --checked sends it", c.Check)
+		return InvalidRetryState, text.Messagef("it may have arrived (%s), and sent again it would be "+
+			"billed twice: ask the insurer for its protocol's status; if it is not there, --checked sends "+
+			"it", c.Check)
 	case c.Kind == audit.KindRetry && r.Wait > 0:
-		return InvalidRetryState, text.Messagef("it is not stopped: its next retry is due by the policy already; " +
-			"without --wait it is sent at once")
+		return InvalidRetryState, text.Messagef("it is not stopped: its next retry is due by the policy " +
+			"already; without --wait it is sent at once")
 	}
 	return "", text.Message{}
 }
