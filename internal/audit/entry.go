@@ -92,15 +92,18 @@ func (b *Batch) Jobs() []int64 {
 func (b *Batch) Claims() []string { return slices.Sorted(maps.Keys(b.claims)) }
 
 // HasRecord notes a stored record of one of the jobs.
-func (b *Batch) HasRecord(r Record) {
-	b.stored[r.JobKey] = append(b.stored[r.JobKey], &r)
+func (b *Batch) HasRecord(r *Record) error {
+	stored := *r
+	b.stored[r.JobKey] = append(b.stored[r.JobKey], &stored)
+	return nil
 }
 
 // HasRow notes the row of one of the claims. Its error concerns that claim's entries only.
-func (b *Batch) HasRow(claim string, state State, err error) {
+func (b *Batch) HasRow(claim string, state *State, err error) error {
 	if row := b.claims[claim]; row != nil {
-		row.state, row.known, row.err = state, true, err
+		row.state, row.known, row.err = *state, true, err
 	}
+	return nil
 }
 
 // Place finds what is stored already, and makes and links the rest, in the order of the jobs: a later job of a claim has

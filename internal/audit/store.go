@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -79,19 +78,6 @@ type Total struct {
 	Minutes int64
 	// Records is how many there are, Attempts and Seconds are the sums of what their courses took.
 	Records, Attempts, Seconds int64
-}
-
-// OfKinds is a condition in SQL, behind others: of these kinds, of any where none is named. The numbers stand in it, as in those
-// of the indexes.
-func OfKinds(kinds []Kind) string {
-	if len(kinds) == 0 {
-		return ""
-	}
-	numbers := make([]int, len(kinds))
-	for i, k := range kinds {
-		numbers[i] = int(k)
-	}
-	return " AND kind IN (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]") + ")"
 }
 
 // ErrNotLeading says that another process publishes the events.

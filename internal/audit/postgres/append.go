@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 const (
@@ -90,22 +91,9 @@ func (t *transaction) first(entries []audit.Entry) *pgx.Batch {
 	var b pgx.Batch
 	b.Queue("BEGIN")
 	b.Queue(lockNames, names)
-	b.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", t.Claims()).Query(func(rows pgx.Rows) error {
-		return t.store.eachRow(rows, func(claim string, state *audit.State, err error) error {
-			t.HasRow(claim, *state, err)
-			return nil
-		})
-	})
-	b.Queue(selectRecords+"WHERE job_key = ANY ($1::bigint[])", t.Jobs()).Query(func(rows pgx.Rows) error {
-		return each(rows, func(r *audit.Record) error { t.HasRecord(*r); return nil })
-	})
-	b.Queue(takeChain, chains).Query(func(rows pgx.Rows) (err error) {
-		t.heads, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (h audit.Head, err error) {
-			err = row.Scan(placeOf(&h)...)
-			return h, err
-		})
-		return err
-	})
+	b.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", t.Claims()).Query(each(reading.State(t.store.Secret, t.HasRow)))
+	b.Queue(dialect.Select()+" FROM records WHERE job_key = ANY ($1::bigint[])", t.Jobs()).Query(each(reading.Record(t.HasRecord)))
+	b.Queue(takeChain, chains).Query(each(reading.Head(func(h audit.Head) { t.heads = append(t.heads, h) })))
 	b.Queue(takeIDs, len(entries)).Query(func(rows pgx.Rows) (err error) {
 		t.ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 		return err
@@ -130,13 +118,13 @@ func (t *transaction) place() (*pgx.Batch, audit.Head, error) {
 	open, ended := t.Rows()
 	states := make([][]byte, len(open))
 	for i, claim := range open {
-		states[i] = t.store.secret.SealState(claim, t.State(claim))
+		states[i] = t.store.Secret.SealState(claim, t.State(claim))
 	}
 	at := t.heads[0].At
 	if fresh := t.Fresh(); len(fresh) > 0 {
 		at = fresh[len(fresh)-1].At
 	}
-	head := t.store.secret.Head(chain, at)
+	head := t.store.Secret.Head(chain, at)
 	var b pgx.Batch
 	b.Queue(insertRecords, valuesOf(t.Fresh())...)
 	b.Queue(setRows, ended, open, states)
@@ -148,7 +136,7 @@ func (t *transaction) place() (*pgx.Batch, audit.Head, error) {
 // checkHead fails unless the head is the one that this store wrote last, or another that was signed with its key: to sign what
 // follows a forged head would make it look like ours.
 func (s *store) checkHead(h audit.Head) error {
-	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.secret.Public().CheckHead(h) {
+	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.Secret.Public().CheckHead(h) {
 		return nil
 	}
 	return &audit.BrokenError{Chain: h.Chain, Why: audit.Whyf("its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it")}

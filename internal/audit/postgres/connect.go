@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/config/connurl"
@@ -46,9 +45,6 @@ const session = `SELECT
 	set_config('statement_timeout', $2, false),
 	set_config('default_transaction_read_only', $3, false)`
 
-// utc is timestamptz with times that are read in UTC.
-var utc = &pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}}
-
 // parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the syntax, parts
 // of it stand anywhere in what the parser says.
 func parse(url string, readOnly bool) (*pgxpool.Config, error) {
@@ -62,7 +58,6 @@ func parse(url string, readOnly bool) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		conn.TypeMap().RegisterType(utc)
 		limits := []any{"0", "0", "on"} // a person waits for the answer, and can end the wait
 		if !readOnly {
 			if err := checkServer(ctx, conn); err != nil {

@@ -61,7 +61,7 @@ func Plan(tb testing.TB, s audit.Store, query string, arguments ...any) string {
 }
 
 // SelectClaim asks for the records of a claim, by its name and the ID of the last record of its row.
-var SelectClaim = selectClaim
+var SelectClaim = dialect.SelectClaim()
 
 // SelectUnpublished asks for the records that are to be published, at most so many.
-var SelectUnpublished = selectColumns + selectUnpublished
+var SelectUnpublished = dialect.Select() + selectUnpublished

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 // leadLock is the advisory lock of the process that publishes.
@@ -60,13 +61,13 @@ func closeConn(conn *pgx.Conn) {
 
 // publish gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
 // process that has lost it without noticing.
-func (s *store) publish(do func(querier) error) error {
+func (s *store) publish(do func(database) error) error {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
 	if s.leader == nil {
-		return do(s.pool)
+		return do(database{s.pool})
 	}
-	return do(s.leader)
+	return do(database{s.leader})
 }
 
 // The records of a chain are committed in its order, so one place for each chain tells those apart that are published.
@@ -80,32 +81,18 @@ const (
 			SELECT chain, seq, published + row_number() OVER (PARTITION BY chain ORDER BY seq) AS next
 			FROM records JOIN outbox USING (chain) WHERE id = ANY ($1::bigint[]) AND seq > published
 		) AS done WHERE seq = next GROUP BY chain) AS run WHERE outbox.chain = run.chain`
-
-	selectBacklog = `SELECT coalesce(sum(heads.seq - published), 0)::bigint, coalesce(min(records.at), '0001-01-01')
-		FROM outbox JOIN heads USING (chain) LEFT JOIN records ON records.chain = outbox.chain AND records.seq = published + 1
-		WHERE EXISTS (SELECT FROM meta WHERE name = 'queue')`
 )
 
 // Unpublished implements [audit.Store].
-func (s *store) Unpublished(ctx context.Context, limit int) (records []audit.Record, err error) {
-	err = s.publish(func(from querier) error {
-		rows, _ := from.Query(ctx, selectColumns+selectUnpublished, limit) // collect returns its error
-		records, err = collect(rows)
+func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Record, err error) {
+	err = s.publish(func(from database) error {
+		waiting, err = s.Records(ctx, from, s.Select()+selectUnpublished, limit)
 		return err
 	})
-	return records, s.wrap("read the outbox", err)
+	return waiting, s.wrap("read the outbox", err)
 }
 
 // Published implements [audit.Store].
 func (s *store) Published(ctx context.Context, ids []int64) error {
-	return s.wrap("move the outbox on", s.publish(func(in querier) error {
-		_, err := in.Exec(ctx, setPublished, ids)
-		return err
-	}))
-}
-
-// Backlog implements [audit.Store].
-func (s *store) Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	err = s.pool.QueryRow(ctx, selectBacklog).Scan(&waiting, &oldest)
-	return waiting, oldest, s.wrap("read the outbox", err)
+	return s.wrap("move the outbox on", s.publish(func(in database) error { return in.Read(ctx, reading.One(), setPublished, ids) }))
 }

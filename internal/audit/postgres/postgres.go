@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 // chains is how many the schema makes.
@@ -26,10 +27,11 @@ const chains = 4
 // store is an [audit.Store] on PostgreSQL. It is made by [Open] or [OpenReadOnly] and safe for use by several
 // goroutines. It outlives its connections: after a restart of the server it goes on by itself.
 type store struct {
-	pool   *pgxpool.Pool
-	secret *audit.Secret // nil where a reader has none
-	name   string        // the server and the database, for errors
-	heads  sync.Map      // the heads that this store wrote last, by chain
+	reading.Reader
+
+	pool  *pgxpool.Pool
+	name  string   // the server and the database, for errors
+	heads sync.Map // the heads that this store wrote last, by chain
 
 	publishing sync.Mutex
 	leader     *pgx.Conn // holds the lock of the one who publishes; nil while we do not lead
@@ -58,11 +60,9 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 		return nil, fmt.Errorf("audit store: %w", err)
 	}
 	conn := config.ConnConfig
-	s := &store{
-		pool: pool, secret: secret,
-		name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database,
-	}
-	version, err := versionOf(ctx, pool)
+	s := &store{pool: pool, name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database}
+	s.Reader = reading.Reader{DB: database{pool}, Secret: secret, Snapshot: s.snapshot, Failed: s.wrap, Dialect: dialect}
+	version, err := versionOf(ctx, s.DB)
 	if err == nil && version == 0 && !readOnly {
 		version, err = schemaVersion, Migrate(ctx, url)
 	}
@@ -75,12 +75,8 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 	if err == nil && !readOnly {
 		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return s.settle(ctx, tx) })
 	}
-	if err == nil && readOnly && secret != nil {
-		var own bool
-		err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM meta WHERE name = 'key' AND value = $1)", secret.Public().ID()).Scan(&own)
-		if !own {
-			s.secret = nil // another store's says nothing about the rows
-		}
+	if err == nil && readOnly {
+		err = s.Trust(ctx)
 	}
 	if err != nil {
 		_ = s.Close()
@@ -91,20 +87,20 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 
 // settle signs the beginnings of a new store's chains, or compares the key with that of an old one.
 func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
-	given := s.secret.Public().ID()
+	given := s.Secret.Public().ID()
 	made, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given)
 	if err != nil {
 		return err
 	}
 	if made.RowsAffected() == 0 {
-		var key string
-		if err := tx.QueryRow(ctx, "SELECT value FROM meta WHERE name = 'key'").Scan(&key); err != nil || key == given {
+		key, err := reading.Meta(ctx, database{tx}, "key")
+		if err != nil || key == given {
 			return err
 		}
 		return audit.WrongKey(key, given)
 	}
 	for n := 1; err == nil && n <= chains; n++ {
-		head := s.secret.Head(audit.NewChain(n), time.Now())
+		head := s.Secret.Head(audit.NewChain(n), time.Now())
 		_, err = tx.Exec(ctx, setHead+" AND signature = ''", head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
 	}
 	return err

@@ -12,13 +12,6 @@ import (
 )
 
 const (
-	// selectExpired finds, of each chain, the last record before the first that is too young.
-	selectExpired = `SELECT heads.chain, last.seq, last.hash, last.seq - coalesce(cuts.seq, 0) FROM heads LEFT JOIN cuts USING (chain)
-		CROSS JOIN LATERAL (
-			SELECT seq, hash FROM records WHERE chain = heads.chain AND seq < coalesce(
-				(SELECT seq FROM records WHERE chain = heads.chain AND at >= $1 ORDER BY seq LIMIT 1), heads.seq + 1) ORDER BY seq DESC LIMIT 1
-		) AS last ORDER BY chain`
-
 	// setCut never puts a cut back, where two purges meet.
 	setCut = `INSERT INTO cuts (chain, seq, hash, at, signature) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (chain)
 		DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature WHERE cuts.seq < excluded.seq`
@@ -30,19 +23,14 @@ const (
 
 // Purge implements [audit.Store]. The worker's role may remove nothing, so it is for the owner of the tables.
 func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed []audit.Purged, err error) {
-	if s.secret == nil && !dry {
+	if s.Secret == nil && !dry {
 		return nil, s.wrap("purge", errors.New("it was opened for reading only"))
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+		if _, err := tx.Exec(ctx, longer); err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, selectExpired, before) // CollectRows returns its error
-		removed, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p audit.Purged, err error) {
-			err = row.Scan(&p.Chain, &p.Through, bytes(p.Hash[:]), &p.Records)
-			return p, err
-		})
-		if err != nil || dry {
+		if removed, err = s.Expired(ctx, database{tx}, before); err != nil || dry {
 			return err
 		}
 		return s.remove(ctx, tx, removed)
@@ -62,7 +50,7 @@ func (s *store) remove(ctx context.Context, tx pgx.Tx, all []audit.Purged) error
 		return err
 	}
 	for _, p := range all {
-		cut := s.secret.Cut(p, time.Now())
+		cut := s.Secret.Cut(p, time.Now())
 		set, err := tx.Exec(ctx, setCut, cut.Chain, cut.Seq, cut.Hash[:], cut.At, cut.Signature)
 		if err == nil && set.RowsAffected() == 0 {
 			err = errors.New("another purge has removed these records")

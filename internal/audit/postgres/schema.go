@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 // schemaVersion is the version of the tables that schema.sql makes.
@@ -54,7 +55,7 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, makeSchema); err != nil {
 		return err
 	}
-	version, err := versionOf(ctx, tx)
+	version, err := versionOf(ctx, database{tx})
 	if err == nil && version == 0 {
 		version = schemaVersion
 		_, err = tx.Exec(ctx, tables)
@@ -69,11 +70,11 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 }
 
 // versionOf returns the version of the store's tables, 0 where there are none, or they are hidden from this role.
-func versionOf(ctx context.Context, from querier) (version int64, err error) {
+func versionOf(ctx context.Context, from reading.Database) (version int64, err error) {
 	var exists bool
-	err = from.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists)
+	err = from.Read(ctx, reading.One(&exists), "SELECT to_regclass('schema_version') IS NOT NULL")
 	if err == nil && exists {
-		err = from.QueryRow(ctx, "SELECT version FROM schema_version").Scan(&version)
+		err = from.Read(ctx, reading.One(&version), "SELECT version FROM schema_version")
 	}
 	return version, err
 }

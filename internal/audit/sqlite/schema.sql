@@ -29,7 +29,7 @@ CREATE TABLE records (
     prev                 INTEGER NOT NULL,
     retry_count          INTEGER NOT NULL,
     max_retries          INTEGER NOT NULL,
-    next_retry           INTEGER NOT NULL, -- Unix microseconds, 0 for none
+    next_retry           INTEGER NOT NULL, -- Unix microseconds, of the year 1 where there is none, as in Go
     held_by              TEXT NOT NULL,
     decided_by           TEXT NOT NULL,
     message              TEXT NOT NULL,

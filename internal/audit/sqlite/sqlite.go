@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"sync"
 	"sync/atomic"
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 // readers is how many questions are answered at the same time.
@@ -25,9 +25,9 @@ const readers = 4
 
 // store is the audit store in one file. It is made by [Open] or [OpenReadOnly].
 type store struct {
-	path   string
-	secret *audit.Secret // nil where a reader has none
+	reading.Reader
 
+	path    string
 	read    *sql.DB
 	place   *place        // nil where the store is read-only
 	turn    chan struct{} // holds a token during a write
@@ -35,10 +35,7 @@ type store struct {
 	closed  bool
 	stored  int64 // how far the chain was at the last commit that was reported done; these need the turn
 	leading atomic.Bool
-
-	rowsMu sync.Mutex
-	rows   *claimRows // as a reader last read them, when the last record was rowsAt; nil before
-	rowsAt int64
+	rows    atomic.Pointer[claimRows] // as a reader last read them, nil before
 }
 
 // Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
@@ -48,18 +45,25 @@ type store struct {
 // It fails with [audit.ErrHeld] where another process has the store, or a [*audit.BrokenError] where the last record is
 // not the one that the signed head names.
 func Open(ctx context.Context, path string, key func(fresh bool) (*audit.Secret, error)) (audit.Store, error) {
-	s := &store{path: path, turn: make(chan struct{}, 1)}
+	s := unopened(path)
 	if err := s.open(ctx, key); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
 	}
 	return s, nil
 }
 
+func unopened(path string) *store {
+	s := &store{path: path, turn: make(chan struct{}, 1)}
+	s.Dialect, s.Row, s.Snapshot = dialect, s.row, s.snapshot
+	s.Failed = func(_ string, err error) error { return s.failed(err) }
+	return s
+}
+
 func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, error)) (err error) {
 	if s.place, err = hold(s.path); err != nil {
 		return err
 	}
-	if s.secret, err = key(s.place.open[s.place.file].Size() == 0); err != nil {
+	if s.Secret, err = key(s.place.open[s.place.file].Size() == 0); err != nil {
 		return err
 	}
 	if err := makeTables(ctx, s.path); err != nil {
@@ -69,7 +73,7 @@ func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, e
 	if err := s.openReader(ctx); err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, s.path, s.secret); err != nil {
+	if s.writer, err = openWriter(ctx, s.path, s.Secret); err != nil {
 		return err
 	}
 	s.stored = s.writer.chain.Seq
@@ -79,16 +83,14 @@ func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, e
 // OpenReadOnly opens the store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
 // methods that write fail. With the store's own secret it sees rows of claims that were changed by hand.
 func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit.Store, error) {
-	s := &store{path: path, secret: secret, turn: make(chan struct{}, 1)}
+	s := unopened(path)
+	s.Secret = secret
 	_, err := os.Stat(path)
 	if err == nil {
 		err = s.openReader(ctx)
 	}
-	if err == nil && secret != nil {
-		var key string
-		if key, err = readMeta(ctx, s.read, metaKey); key != secret.Public().ID() {
-			s.secret = nil // another store's says nothing about the rows
-		}
+	if err == nil {
+		err = s.Trust(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
@@ -101,6 +103,7 @@ func (s *store) openReader(ctx context.Context) (err error) {
 	if s.read, err = openPool(s.path); err == nil {
 		err = checkVersion(ctx, s.read)
 	}
+	s.DB = database{s.read}
 	if fault, is := errors.AsType[*driver.Error](err); is && (fault.Code()&0xff == lib.SQLITE_CANTOPEN || fault.Code()&0xff == lib.SQLITE_READONLY) {
 		return fmt.Errorf("SQLite must write beside the file in order to read it, and may not: copy it, with its -wal if there is one, to a place of your own (%w)", fault)
 	}
@@ -180,7 +183,7 @@ func (s *store) reopen(ctx context.Context) error {
 	if err := s.place.check(); err != nil {
 		return err
 	}
-	w, err := openWriter(ctx, s.path, s.secret)
+	w, err := openWriter(ctx, s.path, s.Secret)
 	if err != nil {
 		return err
 	}
@@ -202,7 +205,7 @@ func (s *store) failed(err error) error {
 
 // source is the driver's name for the file, with pragmas such as "synchronous(FULL)".
 func source(path, mode string, pragmas ...string) string {
-	query := url.Values{"mode": {mode}, "_pragma": append(pragmas, "busy_timeout(1000)")}
+	query := url.Values{"mode": {mode}, "_time_integer_format": {"unix_micro"}, "_pragma": append(pragmas, "busy_timeout(1000)")}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String()
 }
 

@@ -12,6 +12,7 @@ import (
 	driver "modernc.org/sqlite"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 // chainNumber is that of the only chain.
@@ -72,16 +73,16 @@ func (w *writer) keepLog() {
 // name would hide that records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
 	w.chain = audit.NewChain(chainNumber)
-	last := func(h audit.Head) { w.chain = audit.ChainAt(h) }
-	err := marks(ctx, w.conn, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
+	last := reading.Head(func(h audit.Head) { w.chain = audit.ChainAt(h) })
+	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
 	if err != nil {
 		return err
 	}
-	if w.rows, err = rowsOf(ctx, w.conn); err != nil {
+	if w.rows, err = rowsOf(ctx, database{w}); err != nil {
 		return err
 	}
 	given := w.secret.Public().ID()
-	key, err := readMeta(ctx, w.conn, metaKey)
+	key, err := reading.Meta(ctx, database{w}, metaKey)
 	switch {
 	case err != nil:
 		return err
@@ -92,7 +93,7 @@ func (w *writer) load(ctx context.Context) error {
 	case key != given:
 		return audit.WrongKey(key, given)
 	}
-	heads, _, err := ends(ctx, w.conn)
+	heads, _, err := reading.Ends(ctx, database{w}, dialect.Chains)
 	if err != nil {
 		return err
 	}
@@ -173,8 +174,8 @@ func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	keys, err := w.notNew(ctx, b.Jobs())
 	if err == nil && len(keys) > 0 {
-		err = records(ctx, w, func(r *audit.Record) error { b.HasRecord(*r); return nil },
-			"SELECT "+columns+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value", list(keys))
+		err = database{w}.Read(ctx, reading.Record(b.HasRecord),
+			dialect.Select()+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value", list(keys))
 	}
 	if err != nil {
 		return err
@@ -188,27 +189,22 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	if len(open) == 0 {
 		return nil
 	}
-	return query(ctx, w, states(w.secret, func(claim string, state *audit.State, err error) error {
-		b.HasRow(claim, *state, err)
-		return nil
-	}), "SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claims.id = asked.value", list(open))
+	return database{w}.Read(ctx, reading.State(w.secret, b.HasRow),
+		"SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claims.id = asked.value", list(open))
 }
 
 // claimRows are where the rows of the open claims are, by claim.
 type claimRows struct {
 	of   map[string]int64
 	last int64 // the greatest
+	seen int64 // the last record that there was when a reader read them
 }
 
-func rowsOf(ctx context.Context, from querier) (*claimRows, error) {
+func rowsOf(ctx context.Context, from reading.Database) (*claimRows, error) {
 	r := &claimRows{of: map[string]int64{}}
-	err := query(ctx, from, func(found *sql.Rows) error {
-		var claim string
-		err := found.Scan(&r.last, &claim)
-		r.of[claim] = r.last
-		return err
-	}, "SELECT id, claim_id FROM claims ORDER BY id")
-	return r, err
+	var claim string
+	row := reading.Row{Into: []any{&r.last, &claim}, Each: func() error { r.of[claim] = r.last; return nil }}
+	return r, from.Read(ctx, row, "SELECT id, claim_id FROM claims ORDER BY id")
 }
 
 // put returns the row of a claim: a new one, behind all others, where it has none.
@@ -230,7 +226,7 @@ func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err e
 		partition := key >> partitionBits
 		newest, known := w.newest[partition]
 		if !known {
-			err = query(ctx, w, func(rows *sql.Rows) error { return rows.Scan(&newest) },
+			err = database{w}.Read(ctx, reading.One(&newest),
 				"SELECT coalesce(max(job_key), 0) FROM records WHERE job_key <= ?", key|(1<<partitionBits-1))
 			if err != nil {
 				return nil, err
@@ -252,7 +248,7 @@ func list[T any](values []T) string {
 
 // insert writes what is new.
 func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
-	err := write(ctx, w, b.Fresh(), insertRecords, recordArgs)
+	err := write(ctx, w, b.Fresh(), insertRecords, func(r *audit.Record) []any { return reading.Fields(stored, r) })
 	if err != nil {
 		return err
 	}
@@ -295,7 +291,7 @@ func (w *writer) setHead(ctx context.Context, at time.Time) error {
 }
 
 func (w *writer) setMark(ctx context.Context, table string, h audit.Head) error {
-	return w.exec(ctx, "INSERT OR REPLACE INTO "+table+" VALUES (?, ?, ?, ?, ?)", h.Chain, h.Seq, h.Hash[:], audit.Micros(h.At), h.Signature)
+	return w.exec(ctx, "INSERT OR REPLACE INTO "+table+" VALUES (?, ?, ?, ?, ?)", h.Chain, h.Seq, h.Hash[:], h.At, h.Signature)
 }
 
 // maxRows is the most rows of one statement. Statements are prepared for its powers of two only: many rows at a time cost
@@ -313,6 +309,8 @@ func repeated(table, columns, tail string) map[int]string {
 }
 
 var (
+	stored        = reading.Columns[2:] // of a record
+	columns       = reading.Names(stored)
 	insertRecords = repeated("records", columns, "")
 	insertClaims  = repeated("claims", "id, claim_id, state", " ON CONFLICT DO UPDATE SET state = excluded.state")
 )
