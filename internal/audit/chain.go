@@ -47,7 +47,7 @@ func NewChain(number int) *Chain {
 
 // ChainAt goes on with a chain whose last record is known.
 func ChainAt(h Head) *Chain {
-	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash}
+	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash, buf: make([]byte, 0, 4096)}
 }
 
 // Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last one. It also

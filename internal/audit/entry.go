@@ -34,13 +34,24 @@ type Stored struct {
 const MaxBatch = 1000
 
 // Batch is the work of one transaction of a store. The store tells it what it has of the jobs and the claims, lets it
-// place the entries, and writes what is new.
+// place the entries, and writes what has changed.
 type Batch struct {
 	entries []Entry
-	results []Stored
 	stored  map[int64][]*Record // by job key
 	claims  map[string]*claimRow
-	fresh   []*Record
+}
+
+// Change is what a store writes, and then answers.
+type Change struct {
+	// Results are what becomes of the entries, in their order.
+	Results []Stored
+	// Records are the new ones in the order of their chain, Head is its signed end with them.
+	Records []*Record
+	Head    Head
+	// Open are the claims whose rows are written, States the rows, Ended are the claims that lose theirs.
+	Open   []string
+	States [][]byte
+	Ended  []string
 }
 
 // claimRow is the row of a claim, before and after.
@@ -54,10 +65,7 @@ type claimRow struct {
 // NewBatch begins the work on entries.
 func NewBatch(entries []Entry) *Batch {
 	n := len(entries)
-	b := &Batch{
-		entries: entries, results: make([]Stored, n),
-		stored: make(map[int64][]*Record, n), claims: make(map[string]*claimRow, n), fresh: make([]*Record, 0, n),
-	}
+	b := &Batch{entries, make(map[int64][]*Record, n), make(map[string]*claimRow, n)}
 	for i := range entries {
 		e := &entries[i]
 		clean(&e.Cluster, &e.ClaimID)
@@ -106,25 +114,47 @@ func (b *Batch) HasRow(claim string, state *State, err error) error {
 	return nil
 }
 
-// Place finds what is stored already, and makes and links the rest, in the order of the jobs: a later job of a claim has
-// the greater key. nextID returns the ID of the next new record.
-func (b *Batch) Place(chain *Chain, nextID func() int64) {
-	order := make([]int, len(b.entries))
+// Place finds what is stored already, and makes and links the rest behind the end of a chain, in the order of the jobs: a later
+// job of a claim has the greater key. The new records have these IDs, where there are none their places in the chain.
+func (b *Batch) Place(secret *Secret, end Head, ids []int64) *Change {
+	n := len(b.entries)
+	c := &Change{Results: make([]Stored, n), Records: make([]*Record, 0, n), Head: end}
+	order := make([]int, n)
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.entries[i].JobKey, b.entries[j].JobKey) })
+	chain := ChainAt(end)
 	for _, i := range order {
-		b.place(&b.entries[i], &b.results[i], chain, nextID)
+		id := chain.Seq + 1
+		if ids != nil {
+			id = ids[len(c.Records)]
+		}
+		if r := b.place(&b.entries[i], &c.Results[i], chain, id); r != nil {
+			c.Records = append(c.Records, r)
+		}
 	}
+	if last := len(c.Records) - 1; last >= 0 {
+		c.Head = secret.Head(chain, c.Records[last].At)
+	}
+	for _, claim := range b.Claims() {
+		switch row := b.claims[claim]; {
+		case !row.changed:
+		case !row.state.IsZero():
+			c.Open, c.States = append(c.Open, claim), append(c.States, secret.SealState(claim, &row.state))
+		case row.known:
+			c.Ended = append(c.Ended, claim)
+		}
+	}
+	return c
 }
 
-func (b *Batch) place(e *Entry, result *Stored, chain *Chain, nextID func() int64) {
-	*result = Stored{}
+// place returns the record of an entry, nil where no new one is stored.
+func (b *Batch) place(e *Entry, result *Stored, chain *Chain, id int64) *Record {
 	for _, r := range b.stored[e.JobKey] {
 		if r.Key == e.Key {
 			*result = Stored{Record: *r, Repeated: true}
-			return
+			return nil
 		}
 	}
 	row := b.claims[e.ClaimID]
@@ -133,19 +163,19 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, nextID func() int6
 	}
 	if row.err != nil {
 		result.Err = row.err
-		return
+		return nil
 	}
 	r := &result.Record
 	if result.Err = e.make(row.state, r); result.Err != nil {
-		return
+		return nil
 	}
-	r.ID, r.Prev, r.Course = nextID(), row.state.Tip, row.state.course(r)
+	r.ID, r.Prev, r.Course = id, row.state.Tip, row.state.course(r)
 	chain.Link(r)
 	if e.ClaimID != "" {
 		row.state, row.changed = row.state.Add(r), true
 	}
-	b.fresh = append(b.fresh, r)
 	b.stored[e.JobKey] = append(b.stored[e.JobKey], r)
+	return r
 }
 
 // make makes the record. A panic concerns this entry alone: the goroutine is the store's, and other jobs are in the batch.
@@ -160,26 +190,3 @@ func (e *Entry) make(state State, r *Record) (err error) {
 	clean(&r.Policy, &r.Rule, &r.Code, &r.HeldBy, &r.DecidedBy, &r.Message, &r.Variables, &r.Detail)
 	return nil
 }
-
-// Fresh returns the new records in the order of their chain.
-func (b *Batch) Fresh() []*Record { return b.fresh }
-
-// Rows returns the claims whose rows change: those whose row is written, and those that lose it.
-func (b *Batch) Rows() (open, ended []string) {
-	for _, claim := range b.Claims() {
-		switch row := b.claims[claim]; {
-		case !row.changed:
-		case !row.state.IsZero():
-			open = append(open, claim)
-		case row.known:
-			ended = append(ended, claim)
-		}
-	}
-	return open, ended
-}
-
-// State returns the state of a claim after the batch.
-func (b *Batch) State(claim string) *State { return &b.claims[claim].state }
-
-// Results returns what became of the entries, in their order.
-func (b *Batch) Results() []Stored { return b.results }

@@ -53,89 +53,51 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 			_, _ = conn.Exec(ctx, "ROLLBACK")
 		}
 	}()
-	t := &transaction{Batch: audit.NewBatch(entries), store: s}
-	if err := conn.SendBatch(ctx, t.first(entries)).Close(); err != nil {
-		return nil, err
-	}
-	last, head, err := t.place()
-	if err != nil {
-		return nil, err
-	}
-	if err := conn.SendBatch(ctx, last).Close(); err != nil {
-		if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
-			err = &audit.BrokenError{Chain: head.Chain, Why: audit.Whyf("its signed head is behind its records: an earlier one was put back")}
-		}
-		return nil, err
-	}
-	s.heads.Store(head.Chain, head)
-	return t.Results(), nil
-}
-
-// transaction is one of Append.
-type transaction struct {
-	*audit.Batch
-
-	store *store
-	heads []audit.Head // that of the chain that was taken
-	ids   []int64
-}
-
-// first returns the first round trip. Each statement sees what was stored before it began, so the locks go before the rest.
-func (t *transaction) first(entries []audit.Entry) *pgx.Batch {
-	names := t.Claims()
+	batch := audit.NewBatch(entries)
+	names := batch.Claims()
 	for i := range entries {
 		if e := &entries[i]; e.ClaimID == "" {
 			names = append(names, strconv.FormatInt(e.JobKey, 10))
 		}
 	}
-	var b pgx.Batch
-	b.Queue("BEGIN")
-	b.Queue(lockNames, names)
-	b.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", t.Claims()).Query(each(reading.State(t.store.Secret, t.HasRow)))
-	b.Queue(dialect.Select()+" FROM records WHERE job_key = ANY ($1::bigint[])", t.Jobs()).Query(each(reading.Record(t.HasRecord)))
-	b.Queue(takeChain, chains).Query(each(reading.Head(func(h audit.Head) { t.heads = append(t.heads, h) })))
-	b.Queue(takeIDs, len(entries)).Query(func(rows pgx.Rows) (err error) {
-		t.ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		return err
-	})
-	return &b
-}
-
-// place makes what is new, and returns the last round trip with the head in it.
-func (t *transaction) place() (*pgx.Batch, audit.Head, error) {
-	if len(t.heads) == 0 {
-		return nil, audit.Head{}, &audit.BrokenError{Why: audit.Whyf("the signed head of a chain is gone; worker audit verify shows which")}
+	var end audit.Head
+	var id int64
+	ids := make([]int64, 0, len(entries))
+	var first pgx.Batch // each statement sees what was stored before it began, so the locks go before the rest
+	first.Queue("BEGIN")
+	first.Queue(lockNames, names)
+	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", batch.Claims()).Query(each(reading.State(s.Secret, batch.HasRow)))
+	first.Queue(dialect.Select()+" FROM records WHERE job_key = ANY ($1::bigint[])", batch.Jobs()).Query(each(reading.Record(batch.HasRecord)))
+	first.Queue(takeChain, chains).Query(each(reading.Head(func(h audit.Head) { end = h })))
+	first.Queue(takeIDs, len(entries)).Query(each(reading.Row{Into: []any{&id}, Each: func() error { ids = append(ids, id); return nil }}))
+	if err := conn.SendBatch(ctx, &first).Close(); err != nil {
+		return nil, err
 	}
-	if err := t.store.checkHead(t.heads[0]); err != nil {
-		return nil, audit.Head{}, err
+	if err := s.checkHead(end); err != nil {
+		return nil, err
 	}
-	chain := audit.ChainAt(t.heads[0])
-	t.Place(chain, func() int64 {
-		id := t.ids[0]
-		t.ids = t.ids[1:]
-		return id
-	})
-	open, ended := t.Rows()
-	states := make([][]byte, len(open))
-	for i, claim := range open {
-		states[i] = t.store.Secret.SealState(claim, t.State(claim))
+	c := batch.Place(s.Secret, end, ids)
+	var last pgx.Batch
+	last.Queue(insertRecords, valuesOf(c.Records)...)
+	last.Queue(setRows, c.Ended, c.Open, c.States)
+	last.Queue(setHead, c.Head.Chain, c.Head.Seq, c.Head.Hash[:], c.Head.At, c.Head.Signature)
+	last.Queue("COMMIT")
+	if err := conn.SendBatch(ctx, &last).Close(); err != nil {
+		if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
+			err = &audit.BrokenError{Chain: end.Chain, Why: audit.Whyf("its signed head is behind its records: an earlier one was put back")}
+		}
+		return nil, err
 	}
-	at := t.heads[0].At
-	if fresh := t.Fresh(); len(fresh) > 0 {
-		at = fresh[len(fresh)-1].At
-	}
-	head := t.store.Secret.Head(chain, at)
-	var b pgx.Batch
-	b.Queue(insertRecords, valuesOf(t.Fresh())...)
-	b.Queue(setRows, ended, open, states)
-	b.Queue(setHead, head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
-	b.Queue("COMMIT")
-	return &b, head, nil
+	s.heads.Store(end.Chain, c.Head)
+	return c.Results, nil
 }
 
 // checkHead fails unless the head is the one that this store wrote last, or another that was signed with its key: to sign what
 // follows a forged head would make it look like ours.
 func (s *store) checkHead(h audit.Head) error {
+	if h.Chain == 0 {
+		return &audit.BrokenError{Why: audit.Whyf("the signed head of a chain is gone; worker audit verify shows which")}
+	}
 	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.Secret.Public().CheckHead(h) {
 		return nil
 	}

@@ -14,9 +14,9 @@ type Column struct {
 	// Name and Kind are as in PostgreSQL; SQLite has no ID and no chain, because its only chain is number 1 and a record's place in
 	// it is its ID.
 	Name, Kind string
-	// Field points to the column's field of a record, for a database to read into and to write from. Values are the fields of
-	// several records, as a slice.
+	// Field points to the column's field of a record, Value is what it holds, and Values are those of several records, as a slice.
 	Field  func(*audit.Record) any
+	Value  func(*audit.Record) any
 	Values func([]*audit.Record) any
 }
 
@@ -53,13 +53,18 @@ var Columns = []Column{
 
 // of is a column of a field.
 func of[T any](name, kind string, field func(*audit.Record) *T) Column {
-	return Column{name, kind, func(r *audit.Record) any { return field(r) }, func(records []*audit.Record) any {
-		values := make([]T, len(records))
-		for i, r := range records {
-			values[i] = *field(r)
-		}
-		return values
-	}}
+	return Column{
+		Name: name, Kind: kind,
+		Field: func(r *audit.Record) any { return field(r) },
+		Value: func(r *audit.Record) any { return *field(r) },
+		Values: func(records []*audit.Record) any {
+			values := make([]T, len(records))
+			for i, r := range records {
+				values[i] = *field(r)
+			}
+			return values
+		},
+	}
 }
 
 // Names lists the names of columns.
@@ -69,15 +74,6 @@ func Names(columns []Column) string {
 		names[i] = c.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-// Fields points to the fields of columns in a record.
-func Fields(columns []Column, r *audit.Record) []any {
-	fields := make([]any, len(columns))
-	for i, c := range columns {
-		fields[i] = c.Field(r)
-	}
-	return fields
 }
 
 // moment is a time in the database: PostgreSQL's own, or Unix microseconds in SQLite, where earlier workers wrote 0 for none.

@@ -60,7 +60,11 @@ func One(into ...any) Row { return Row{into, func() error { return nil }} }
 // Record calls visit with each record, of which all Columns are read. It is valid during the call.
 func Record(visit func(*audit.Record) error) Row {
 	var r audit.Record
-	return Row{Fields(Columns, &r), func() error { return visit(&r) }}
+	into := make([]any, len(Columns))
+	for i, c := range Columns {
+		into[i] = c.Field(&r)
+	}
+	return Row{into, func() error { return visit(&r) }}
 }
 
 // State calls visit with each claim, of which claim_id and state are read, or with why its row cannot be read.

@@ -76,7 +76,7 @@ func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, e
 	if s.writer, err = openWriter(ctx, s.path, s.Secret); err != nil {
 		return err
 	}
-	s.stored = s.writer.chain.Seq
+	s.stored = s.writer.end.Seq
 	return s.place.note(s.place.file + "-wal")
 }
 
@@ -174,7 +174,7 @@ func (s *store) commit(ctx context.Context, do func(context.Context, *writer) er
 	if err := s.place.check(); err != nil {
 		return err
 	}
-	s.stored = s.writer.chain.Seq
+	s.stored = s.writer.end.Seq
 	return nil
 }
 
@@ -187,9 +187,9 @@ func (s *store) reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.chain.Seq < s.stored {
+	if w.end.Seq < s.stored {
 		return errors.Join(fmt.Errorf("what was stored is not in the file any more: it had %d records and has %d: stop this worker and restore a backup (worker audit restore)",
-			s.stored, w.chain.Seq), w.close())
+			s.stored, w.end.Seq), w.close())
 	}
 	s.writer = w
 	return nil

@@ -24,7 +24,7 @@ type writer struct {
 	db     *sql.DB
 	conn   *sql.Conn
 	stmts  map[string]*sql.Stmt
-	chain  *audit.Chain
+	end    audit.Head      // of the chain, signed
 	newest map[int64]int64 // the greatest job key that is stored, by the broker's partition
 	rows   *claimRows      // of the claims
 }
@@ -72,8 +72,8 @@ func (w *writer) keepLog() {
 // load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last one does not
 // name would hide that records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
-	w.chain = audit.NewChain(chainNumber)
-	last := reading.Head(func(h audit.Head) { w.chain = audit.ChainAt(h) })
+	w.end = audit.Head{Chain: chainNumber, Hash: audit.NewChain(chainNumber).Last}
+	last := reading.Head(func(h audit.Head) { w.end = h })
 	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
 	if err != nil {
 		return err
@@ -82,13 +82,14 @@ func (w *writer) load(ctx context.Context) error {
 		return err
 	}
 	given := w.secret.Public().ID()
-	key, err := reading.Meta(ctx, database{w}, metaKey)
+	key, err := reading.Meta(ctx, database{w}, "key")
 	switch {
 	case err != nil:
 		return err
-	case key == "" && w.chain.Seq == 0:
+	case key == "" && w.end.Seq == 0:
+		w.end = w.secret.Head(audit.NewChain(chainNumber), time.Now())
 		return w.transact(ctx, func(ctx context.Context, w *writer) error {
-			return errors.Join(w.setMeta(ctx, metaKey, given), w.setHead(ctx, time.Now()))
+			return errors.Join(w.exec(ctx, "INSERT INTO meta VALUES ('key', ?)", given), w.setMark(ctx, "heads", w.end))
 		})
 	case key != given:
 		return audit.WrongKey(key, given)
@@ -97,9 +98,10 @@ func (w *writer) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if h := heads[0]; h.Seq != w.chain.Seq || h.Hash != w.chain.Last || !w.secret.Public().CheckHead(h) {
-		return &audit.BrokenError{Chain: chainNumber, Seq: w.chain.Seq, Why: audit.Whyf("it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup")}
+	if h := heads[0]; h.Seq != w.end.Seq || h.Hash != w.end.Hash || !w.secret.Public().CheckHead(h) {
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.end.Seq, Why: audit.Whyf("it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup")}
 	}
+	w.end = heads[0]
 	return nil
 }
 
@@ -140,24 +142,22 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 		return nil, nil
 	}
 	b := audit.NewBatch(entries)
+	var c *audit.Change
 	err := s.write(ctx, func(ctx context.Context, w *writer) error {
 		if err := w.look(ctx, b); err != nil {
 			return err
 		}
-		b.Place(w.chain, func() int64 { return w.chain.Seq + 1 }) // if the commit fails, the writer is given up
-		fresh := b.Fresh()
-		if len(fresh) == 0 {
+		c = b.Place(w.secret, w.end, nil)
+		w.end = c.Head // if the commit fails, the writer is given up
+		if len(c.Records) == 0 {
 			return nil
 		}
-		if err := w.insert(ctx, b); err != nil {
-			return err
-		}
-		return w.setHead(ctx, fresh[len(fresh)-1].At)
+		return w.insert(ctx, c)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return b.Results(), nil
+	return c.Results, nil
 }
 
 // QueryContext asks by a prepared statement.
@@ -240,54 +240,56 @@ func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err e
 	return there, nil
 }
 
-// list is numbers or texts as json_each reads them.
-func list[T any](values []T) string {
-	text, _ := json.Marshal(values) // which all have a form
+// list is numbers as json_each reads them.
+func list(numbers []int64) string {
+	text, _ := json.Marshal(numbers) // which all have a form
 	return string(text)
 }
 
-// insert writes what is new.
-func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
-	err := write(ctx, w, b.Fresh(), insertRecords, func(r *audit.Record) []any { return reading.Fields(stored, r) })
-	if err != nil {
-		return err
+// insert writes what has changed.
+func (w *writer) insert(ctx context.Context, c *audit.Change) error {
+	records := make([]any, 0, len(c.Records)*len(stored))
+	for _, r := range c.Records {
+		for _, column := range stored {
+			records = append(records, column.Value(r))
+		}
 	}
-	open, ended := b.Rows()
-	err = write(ctx, w, open, insertClaims, func(claim string) []any {
-		return []any{w.rows.put(claim), claim, w.secret.SealState(claim, b.State(claim))}
-	})
-	if err != nil || len(ended) == 0 {
-		return err
+	claims := make([]any, 0, len(c.Open)*3)
+	for i, claim := range c.Open {
+		claims = append(claims, w.rows.put(claim), claim, c.States[i])
 	}
-	gone := make([]int64, len(ended))
-	for i, claim := range ended {
+	gone := make([]int64, len(c.Ended))
+	for i, claim := range c.Ended {
 		gone[i] = w.rows.of[claim]
 		delete(w.rows.of, claim)
 	}
-	return w.exec(ctx, "DELETE FROM claims WHERE id IN (SELECT value FROM json_each(?))", list(gone))
+	err := w.write(ctx, insertRecords, records, len(c.Records))
+	if err == nil {
+		err = w.write(ctx, insertClaims, claims, len(c.Open))
+	}
+	if err == nil && len(gone) > 0 {
+		err = w.exec(ctx, "DELETE FROM claims WHERE id IN (SELECT value FROM json_each(?))", list(gone))
+	}
+	if err == nil {
+		err = w.setMark(ctx, "heads", c.Head)
+	}
+	return err
 }
 
-// write inserts rows, many at a time.
-func write[T any](ctx context.Context, w *writer, all []T, queries map[int]string, argsOf func(T) []any) error {
-	for len(all) > 0 {
+// write inserts so many rows of values, many at a time.
+func (w *writer) write(ctx context.Context, queries map[int]string, values []any, rows int) error {
+	for rows > 0 {
 		n := maxRows
-		for n > len(all) {
+		for n > rows {
 			n /= 2
 		}
-		var args []any
-		for _, one := range all[:n] {
-			args = append(args, argsOf(one)...)
-		}
-		all = all[n:]
-		if err := w.exec(ctx, queries[n], args...); err != nil {
+		some := len(values) / rows * n
+		if err := w.exec(ctx, queries[n], values[:some]...); err != nil {
 			return err
 		}
+		values, rows = values[some:], rows-n
 	}
 	return nil
-}
-
-func (w *writer) setHead(ctx context.Context, at time.Time) error {
-	return w.setMark(ctx, "heads", w.secret.Head(w.chain, at))
 }
 
 func (w *writer) setMark(ctx context.Context, table string, h audit.Head) error {
