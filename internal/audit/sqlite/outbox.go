@@ -15,7 +15,7 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 		return nil, audit.ErrNotLeading
 	}
 	err = s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.exec(ctx, "INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)", metaQueue, time.Now().UTC().Format(time.DateTime))
+		return w.exec(ctx, "INSERT OR IGNORE INTO meta VALUES ('queue', datetime())")
 	})
 	if err != nil {
 		s.leading.Store(false)

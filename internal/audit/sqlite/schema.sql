@@ -2,8 +2,7 @@
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
 INSERT INTO schema_version VALUES (7);
 
--- What the store knows about itself: the key that it was made with, since when its events are published (if they are), and
--- when it was last probed.
+-- What the store knows about itself: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL

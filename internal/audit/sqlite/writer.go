@@ -317,20 +317,7 @@ var (
 	insertClaims  = repeated("claims", "id, claim_id, state", " ON CONFLICT DO UPDATE SET state = excluded.state")
 )
 
-// The table meta holds what the store knows about itself, by name.
-const (
-	metaKey   = "key"   // the ID of the store's key
-	metaProbe = "probe" // when the store was probed last
-	metaQueue = "queue" // since when the events are published
-)
-
-func (w *writer) setMeta(ctx context.Context, name, value string) error {
-	return w.exec(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", name, value)
-}
-
-// Probe implements [audit.Store].
+// Probe implements [audit.Store]. It writes the head once more.
 func (s *store) Probe(ctx context.Context) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.setMeta(ctx, metaProbe, time.Now().UTC().Format(time.RFC3339Nano))
-	})
+	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.setMark(ctx, "heads", w.end) })
 }
