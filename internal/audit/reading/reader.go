@@ -46,9 +46,8 @@ type Dialect struct {
 	// Row finds the value of the column RowKey by which the row of a claim is looked up.
 	RowKey string
 	Row    func(ctx context.Context, from Database, claimID string) (any, error)
-	// Alike groups the records that a [audit.Total] counts. All chooses those of a time, $1 <= at < $2, where all kinds are counted,
-	// if there is a faster way than by the index of the time.
-	Alike, All string
+	// Alike groups the records that a [audit.Total] counts.
+	Alike string
 	// Backlog asks for what [audit.Outbox.Backlog] returns, Expired for what may be removed of each chain: the last of the
 	// records that were decided before $1 and how many they are.
 	Backlog, Expired string
@@ -185,10 +184,6 @@ func ofKinds(kinds []audit.Kind) string {
 
 // Totals implements [audit.Store].
 func (r *Reader) Totals(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Total) error) error {
-	which := ofTime + ofKinds(kinds)
-	if len(kinds) == 0 && r.All != "" {
-		which = r.All
-	}
 	var t audit.Total
 	row := Row{
 		[]any{&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds},
@@ -196,7 +191,7 @@ func (r *Reader) Totals(ctx context.Context, from, to time.Time, kinds []audit.K
 	}
 	return r.Failed("count the records", r.DB.Read(ctx, row,
 		`SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60 AS minutes, count(*), sum(attempts), CAST(sum(seconds) AS bigint)
-		FROM records WHERE `+which+" GROUP BY "+r.Alike, from, to))
+		FROM records WHERE `+ofTime+ofKinds(kinds)+" GROUP BY "+r.Alike, from, to))
 }
 
 // Heads implements [audit.Store].

@@ -18,9 +18,6 @@ import (
 var dialect = reading.Dialect{
 	ID: "seq", Chain: "1", Chains: 1,
 	RowKey: "id",
-	// Where places are in the order of time too: over the index of the time a record costs three times as much.
-	All: `seq >= (SELECT min(seq) FROM records WHERE at >= $1 AND at < $2) AND seq <= (SELECT max(seq) FROM records WHERE at >= $1 AND at < $2)
-		AND +at >= $1 AND +at < $2`,
 	// One text, because SQLite sorts what it groups, and one column is sorted in half the time of seven.
 	Alike: "kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || course || '|' || ((seconds + 59) / 60)",
 	Backlog: `SELECT (SELECT max(seq) FROM records) - published, at FROM outbox JOIN records ON seq > published
