@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Hash is the SHA-256 hash of a record and, through the record before it, of all that came earlier in its chain.
+// Hash is the SHA-256 hash of a record and, through the record before it, of all that came earlier in its
+// chain.
 type Hash [sha256.Size]byte
 
 // String returns the hash in hexadecimal digits.
@@ -28,8 +29,8 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Chain links records: each hash covers the record and the hash before. It is made by [NewChain] or [ChainAt], and is
-// for one goroutine at a time.
+// Chain links records: each hash covers the record and the hash before. It is made by [NewChain] or
+// [ChainAt], and is for one goroutine at a time.
 type Chain struct {
 	Number int
 	// Seq is the place of the last record, 0 where there is none, and Last its hash.
@@ -50,8 +51,9 @@ func ChainAt(h Head) *Chain {
 	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash, buf: make([]byte, 0, 4096)}
 }
 
-// Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last one. It also
-// cuts the record's times to what is stored and hashed, so that what is returned is what will be read.
+// Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last
+// one. It also cuts the record's times to what is stored and hashed, so that what is returned is what will be
+// read.
 func (c *Chain) Link(r *Record) {
 	r.At = r.At.UTC().Truncate(time.Microsecond)
 	r.NextRetryTime = r.NextRetryTime.UTC().Truncate(time.Second)
@@ -70,8 +72,8 @@ func (c *Chain) Follows(r *Record) bool {
 	return true
 }
 
-// digest hashes the hash before and every stored field: numbers in eight bytes, texts with their length in front, so
-// that nothing can move from one field into the next.
+// digest hashes the hash before and every stored field: numbers in eight bytes, texts with their length in
+// front, so that nothing can move from one field into the next.
 func (c *Chain) digest(r *Record) Hash {
 	b := append(c.buf[:0], c.Last[:]...)
 	for _, n := range [...]int64{

@@ -9,20 +9,22 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is a record that is to be appended. It is made from what the trail knows of its claim, inside the transaction
-// that stores it, so that no look-up goes before and none can be outdated.
+// Entry is a record that is to be appended. It is made from what the trail knows of its claim, inside the
+// transaction that stores it, so that no look-up goes before and none can be outdated.
 type Entry struct {
 	Key
 	// ClaimID is empty where the job's input named no claim.
 	ClaimID string
-	// Make returns the record of a claim in this state. It is pure and fast, for other jobs wait meanwhile, and may be
-	// called more than once: the record of the last call is the one that is stored. Key and ClaimID are set for it.
+	// Make returns the record of a claim in this state. It is pure and fast, for other jobs wait meanwhile,
+	// and may be called more than once: the record of the last call is the one that is stored. Key and
+	// ClaimID are set for it.
 	Make func(State) Record
 }
 
 // Stored is what became of an entry.
 type Stored struct {
-	// Record is the stored one: the new one, or the earlier one of the same key. Its ID is 0 where Err is set.
+	// Record is the stored one: the new one, or the earlier one of the same key. Its ID is 0 where Err is
+	// set.
 	Record Record
 	// Repeated says that it is the earlier one.
 	Repeated bool
@@ -33,8 +35,8 @@ type Stored struct {
 // MaxBatch is the most entries of one transaction: a PostgreSQL server has room for some ten thousand locks.
 const MaxBatch = 1000
 
-// Batch is the work of one transaction of a store. The store tells it what it has of the jobs and the claims, lets it
-// place the entries, and writes what has changed.
+// Batch is the work of one transaction of a store. The store tells it what it has of the jobs and the claims,
+// lets it place the entries, and writes what has changed.
 type Batch struct {
 	entries []Entry
 	stored  map[int64][]*Record // by job key
@@ -114,8 +116,9 @@ func (b *Batch) HasRow(claim string, state *State, err error) error {
 	return nil
 }
 
-// Place finds what is stored already, and makes and links the rest behind the end of a chain, in the order of the jobs: a later
-// job of a claim has the greater key. The new records have these IDs, where there are none their places in the chain.
+// Place finds what is stored already, and makes and links the rest behind the end of a chain, in the order of
+// the jobs: a later job of a claim has the greater key. The new records have these IDs, where there are none
+// their places in the chain.
 func (b *Batch) Place(secret *Secret, end Head, ids []int64) *Change {
 	n := len(b.entries)
 	c := &Change{Results: make([]Stored, n), Records: make([]*Record, 0, n), Head: end}
@@ -178,7 +181,8 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, id int64) *Record 
 	return r
 }
 
-// make makes the record. A panic concerns this entry alone: the goroutine is the store's, and other jobs are in the batch.
+// make makes the record. A panic concerns this entry alone: the goroutine is the store's, and other jobs are
+// in the batch.
 func (e *Entry) make(state State, r *Record) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

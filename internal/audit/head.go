@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Head is a signed place of a chain. As the chain's end it says how many records there are: one whose last records were
-// cut off has no head that fits, and a new one cannot be made without the key. As a cut it stands for the records up to
-// there, which a purge removed; the chain is checked from there on.
+// Head is a signed place of a chain. As the chain's end it says how many records there are: one whose last
+// records were cut off has no head that fits, and a new one cannot be made without the key. As a cut it
+// stands for the records up to there, which a purge removed; the chain is checked from there on.
 type Head struct {
 	Chain int   `json:"chain"`
 	Seq   int64 `json:"seq"`
 	Hash  Hash  `json:"hash"`
-	// At is when the last record was decided, of a cut when the records were removed: UTC, whole microseconds.
+	// At is when the last record was decided, of a cut when the records were removed: UTC, whole
+	// microseconds.
 	At time.Time `json:"at"`
 	// Signature is Ed25519, over all of the above and what the place is.
 	Signature []byte `json:"signature"`

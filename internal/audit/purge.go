@@ -22,13 +22,14 @@ type Hold struct {
 	ClaimID string `json:"claimId,omitempty"`
 }
 
-// outOfOrder is how far the times of records may be out of the order in which they were appended: the clocks of two
-// replicas differ.
+// outOfOrder is how far the times of records may be out of the order in which they were appended: the clocks
+// of two replicas differ.
 const outOfOrder = 24 * time.Hour
 
-// Purge removes from a store what was decided before a time, and leaves a signed cut a chain. The first record that stays
-// keeps all behind it in its chain: one that is too young, was decided since an open claim began, or since an event waits
-// to be published, each less a day. With dry it only tells what it would remove.
+// Purge removes from a store what was decided before a time, and leaves a signed cut a chain. The first
+// record that stays keeps all behind it in its chain: one that is too young, was decided since an open claim
+// began, or since an event waits to be published, each less a day. With dry it only tells what it would
+// remove.
 func Purge(ctx context.Context, store Store, before time.Time, dry bool) (removed []Purged, held Hold, err error) {
 	limit := before
 	err = store.Open(ctx, func(claimID string, state *State) error {
@@ -52,8 +53,8 @@ func Purge(ctx context.Context, store Store, before time.Time, dry bool) (remove
 	return removed, held, err
 }
 
-// Cutoff is the time before which records may be removed that are kept for so many months: the first day of the month,
-// in UTC, that lies so many months before now.
+// Cutoff is the time before which records may be removed that are kept for so many months: the first day of
+// the month, in UTC, that lies so many months before now.
 func Cutoff(now time.Time, months int) time.Time {
 	now = now.UTC()
 	return time.Date(now.Year(), now.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)

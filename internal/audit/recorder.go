@@ -13,8 +13,9 @@ import (
 	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
-// Recorder appends the decisions of all batches that wait at the same time in one transaction, tries again if that fails,
-// and tracks whether the store takes writes. It is made by [NewRecorder] and safe for concurrent use.
+// Recorder appends the decisions of all batches that wait at the same time in one transaction, tries again if
+// that fails, and tracks whether the store takes writes. It is made by [NewRecorder] and safe for concurrent
+// use.
 type Recorder struct {
 	store  Log
 	log    *zap.Logger
@@ -38,20 +39,22 @@ type request struct {
 }
 
 const (
-	// appendTries is how often an append is tried inside a job's deadline: once, and three times again (RN-BIL-005 8.2).
+	// appendTries is how often an append is tried inside a job's deadline: once, and three times again
+	// (RN-BIL-005 8.2).
 	appendTries = 4
-	// appendTimeout bounds one try, so that four of them and the pauses between them fit into the four and a half of a
-	// handler's five seconds for which it waits.
+	// appendTimeout bounds one try, so that four of them and the pauses between them fit into the four and a
+	// half of a handler's five seconds for which it waits.
 	appendTimeout = time.Second
 	// probeTimeout bounds one probe of the store.
 	probeTimeout = 2 * time.Second
-	// watchEvery is how often the store is looked after, idleProbe how long an idle one counts as available without a probe.
+	// watchEvery is how often the store is looked after, idleProbe how long an idle one counts as available
+	// without a probe.
 	watchEvery = time.Second
 	idleProbe  = 10 * time.Second
 )
 
-// NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append that failed. Its Run must
-// run while it is used.
+// NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append
+// that failed. Its Run must run while it is used.
 func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
 	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed, writing: make(chan struct{}, 1)}
 	r.outage.Log, r.outage.Lost, r.outage.Back, r.outage.Level = r.log, "store_lost", "store_back", zapcore.ErrorLevel
@@ -59,8 +62,9 @@ func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
 	return r
 }
 
-// Record stores the entries, synced to disk, and returns what became of each, in order. An error means that the store is
-// lost, or that ctx ended: the records may or may not have been stored, and to record them again is safe.
+// Record stores the entries, synced to disk, and returns what became of each, in order. An error means that
+// the store is lost, or that ctx ended: the records may or may not have been stored, and to record them again
+// is safe.
 func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error) {
 	q := &request{entries: entries, done: make(chan struct{})}
 	r.mu.Lock()
@@ -68,8 +72,8 @@ func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error
 	r.mu.Unlock()
 	select {
 	case r.writing <- struct{}{}:
-		// In another goroutine and without this context: what is appended is not only the caller's, and a hung disk
-		// ignores contexts.
+		// In another goroutine and without this context: what is appended is not only the caller's, and a
+		// hung disk ignores contexts.
 		go func() {
 			for r.appendWaiting(context.WithoutCancel(ctx)) {
 			}
@@ -90,8 +94,8 @@ func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error
 	return q.results, q.err
 }
 
-// appendWaiting appends in one transaction what all requests that wait now brought, as far as they fit in, and completes
-// them. It reports whether there were any.
+// appendWaiting appends in one transaction what all requests that wait now brought, as far as they fit in,
+// and completes them. It reports whether there were any.
 func (r *Recorder) appendWaiting(ctx context.Context) bool {
 	began := time.Now()
 	group, entries := r.take(began)
@@ -171,7 +175,8 @@ func (r *Recorder) observe(began time.Time, err error) {
 	r.outage.Succeeded()
 }
 
-// Run probes a store that is lost or idle until ctx ends. Then it waits a second for an append that nobody waits for any more.
+// Run probes a store that is lost or idle until ctx ends. Then it waits a second for an append that nobody
+// waits for any more.
 func (r *Recorder) Run(ctx context.Context) {
 	backoff := outage.Backoff{Min: 50 * time.Millisecond, Max: 2 * time.Second}
 	for ctx.Err() == nil {

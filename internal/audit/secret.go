@@ -21,9 +21,9 @@ import (
 	"hospital.example/analyze-retry/internal/config/readfile"
 )
 
-// Secret is the key of an audit store: it signs heads and cuts, so that a chain cannot be made anew without it, and
-// keys the hash of a job's inputs, so that a CPF cannot be found by trying all of them. All replicas that share a store
-// share its key. It never prints itself.
+// Secret is the key of an audit store: it signs heads and cuts, so that a chain cannot be made anew without
+// it, and keys the hash of a job's inputs, so that a CPF cannot be found by trying all of them. All replicas
+// that share a store share its key. It never prints itself.
 type Secret struct {
 	private ed25519.PrivateKey
 	hashes  sync.Pool // keyed ones: to key one anew costs more than to use it
@@ -46,7 +46,8 @@ func NewSecret() (*Secret, error) {
 	return secretOf(private)
 }
 
-// LoadSecret reads a key from a PEM file (PKCS 8, Ed25519), as `openssl genpkey -algorithm ed25519` writes it.
+// LoadSecret reads a key from a PEM file (PKCS 8, Ed25519), as `openssl genpkey -algorithm ed25519` writes
+// it.
 func LoadSecret(path string) (*Secret, error) {
 	parsed, err := readPEM(path)
 	if err != nil {
@@ -88,7 +89,8 @@ func SyncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// LoadPublic reads what checks signatures from a PEM file: a public key (`openssl pkey -pubout`), or a private one.
+// LoadPublic reads what checks signatures from a PEM file: a public key (`openssl pkey -pubout`), or a
+// private one.
 func LoadPublic(path string) (Public, error) {
 	parsed, err := readPEM(path)
 	if err != nil {
@@ -152,8 +154,8 @@ func (p Public) ID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it reveals nothing; a
-// bare hash of a text with a CPF in it could be undone by trying all CPFs.
+// Inputs is the keyed hash of a job's inputs: names and values in a fixed order. Without the key it reveals
+// nothing; a bare hash of a text with a CPF in it could be undone by trying all CPFs.
 func (s *Secret) Inputs(parts ...string) [16]byte { return s.keyed("inputs", parts...) }
 
 // keyed is a keyed hash of texts, each with its length in front. What it is for stands first.
@@ -172,8 +174,8 @@ func (s *Secret) keyed(use string, parts ...string) (sum [16]byte) {
 	return sum
 }
 
-// SealState returns what a store keeps as the row of an open claim: its state, and a keyed hash of claim and state, so that
-// a row that was changed by hand, or is another claim's, makes no wrong decision.
+// SealState returns what a store keeps as the row of an open claim: its state, and a keyed hash of claim and
+// state, so that a row that was changed by hand, or is another claim's, makes no wrong decision.
 func (s *Secret) SealState(claimID string, state *State) []byte {
 	b := state.bytes()
 	sum := s.keyed("claim", claimID, string(b))
@@ -183,8 +185,8 @@ func (s *Secret) SealState(claimID string, state *State) []byte {
 // ErrRow says that the row of a claim is not what the worker wrote.
 var ErrRow = errors.New("its row in the audit store was changed by hand, is another claim's, or is damaged; worker audit verify shows what its records say")
 
-// ReadState reads what [Secret.SealState] wrote. Without a secret it does not check the keyed hash: a person who may only
-// read the store has no key, and `worker audit verify` compares the rows with the records.
+// ReadState reads what [Secret.SealState] wrote. Without a secret it does not check the keyed hash: a person
+// who may only read the store has no key, and `worker audit verify` compares the rows with the records.
 func (s *Secret) ReadState(claimID string, row []byte) (state State, err error) {
 	n := max(len(row)-len(Key{}.Inputs), 0)
 	ok := true

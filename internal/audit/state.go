@@ -15,7 +15,8 @@ const (
 	// Waiting is a retry whose time has not come, Overdue one whose time has come without news.
 	Waiting Standing = "waiting"
 	Overdue Standing = "overdue"
-	// Stopped is a BPMN error that was thrown; DeadLetter is one of a model that keeps such claims as dead letters.
+	// Stopped is a BPMN error that was thrown; DeadLetter is one of a model that keeps such claims as dead
+	// letters.
 	Stopped    Standing = "stopped"
 	DeadLetter Standing = "dead-letter"
 	// Incident is an input that was rejected.
@@ -30,24 +31,26 @@ const (
 // WithDeadLetters is [Record.HeldBy] where the model keeps a stopped claim among the dead letters.
 const WithDeadLetters = "dead-letter"
 
-// State is what the trail knows of a claim that has not ended. Its zero value is a claim of which nothing is known. Its JSON
-// form is what lists show of it, by the names of [Record].
+// State is what the trail knows of a claim that has not ended. Its zero value is a claim of which nothing is
+// known. Its JSON form is what lists show of it, by the names of [Record].
 type State struct {
-	// Opened is when the claim had its first record since its last end. FirstFailure is when the first decision of the
-	// present round was taken, zero where there was none: a resubmission begins a round.
+	// Opened is when the claim had its first record since its last end. FirstFailure is when the first
+	// decision of the present round was taken, zero where there was none: a resubmission begins a round.
 	Opened       time.Time `json:"opened,omitzero"`
 	FirstFailure time.Time `json:"-"`
 	// Earlier is how many seconds before it was opened the claim was submitted, 0 where its task did not say.
 	Earlier int64 `json:"-"`
-	// Failures is how many jobs of the round have a decision, Retries how many of them got a retry. A job counts once,
-	// however often its inputs were corrected. Attempts is how many failed in the rounds before.
+	// Failures is how many jobs of the round have a decision, Retries how many of them got a retry. A job
+	// counts once, however often its inputs were corrected. Attempts is how many failed in the rounds before.
 	Failures int `json:"-"`
 	Retries  int `json:"-"`
 	Attempts int `json:"-"`
-	// Instances are the process instances of the round that were heard of last, at most maxInstances, the latest last.
+	// Instances are the process instances of the round that were heard of last, at most maxInstances, the
+	// latest last.
 	Instances []Instance `json:"-"`
-	// Dropped is the most retries of an instance that has no place in Instances any more: one that is not named there
-	// counts as having had so many. Without it instances that take turns and lose their count would be retried for ever.
+	// Dropped is the most retries of an instance that has no place in Instances any more: one that is not
+	// named there counts as having had so many. Without it instances that take turns and lose their count
+	// would be retried for ever.
 	Dropped int `json:"-"`
 	// Policy, Class, Rule and Code are of the last decision, MaxRetries is how many retries it allows.
 	Policy     string      `json:"policy,omitempty"`
@@ -55,8 +58,9 @@ type State struct {
 	Rule       string      `json:"ruleId,omitempty"`
 	Code       string      `json:"matchedCode,omitempty"`
 	MaxRetries int         `json:"maxRetries,omitempty"`
-	// Kind is that of the last record that shows how the claim stands. At, NextRetryTime, RetryCount, ProcessInstanceKey,
-	// HeldBy and DecidedBy are that record's; NextRetryTime is zero unless the claim has a time at which it is due.
+	// Kind is that of the last record that shows how the claim stands. At, NextRetryTime, RetryCount,
+	// ProcessInstanceKey, HeldBy and DecidedBy are that record's; NextRetryTime is zero unless the claim has
+	// a time at which it is due.
 	Kind               Kind      `json:"kind,omitempty"`
 	At                 time.Time `json:"-"`
 	NextRetryTime      time.Time `json:"nextRetryTime,omitzero"`
@@ -74,8 +78,8 @@ type State struct {
 type Instance struct {
 	Cluster string
 	Key     int64
-	// Job is the last one with a decision, Before how many other jobs got a retry since the instance was last stopped by
-	// one of them.
+	// Job is the last one with a decision, Before how many other jobs got a retry since the instance was last
+	// stopped by one of them.
 	Job    int64
 	Before int
 	flags  uint8
@@ -103,8 +107,8 @@ func (i *Instance) retried() int {
 // IsZero reports whether nothing is known of the claim, or it has ended.
 func (s *State) IsZero() bool { return s.Kind == 0 }
 
-// Retried is how many other jobs of the job's instance got a retry in the present round since the instance was last
-// stopped: the count that a process cannot lose (RN-BIL-005 V1).
+// Retried is how many other jobs of the job's instance got a retry in the present round since the instance
+// was last stopped: the count that a process cannot lose (RN-BIL-005 V1).
 func (s *State) Retried(job Key) int {
 	for i := range s.Instances {
 		in := &s.Instances[i]
@@ -119,8 +123,8 @@ func (s *State) Retried(job Key) int {
 	return s.Dropped
 }
 
-// Add returns the state after a further record of the claim. It is the only place that knows what a kind means for a
-// claim. It is pure: what s holds is not changed.
+// Add returns the state after a further record of the claim. It is the only place that knows what a kind
+// means for a claim. It is pure: what s holds is not changed.
 func (s State) Add(r *Record) State {
 	switch {
 	case r.ClaimID == "":
@@ -236,14 +240,15 @@ func (f CourseFlags) Has(one CourseFlags) bool { return f&one != 0 }
 
 // Course is how a claim went until it ended.
 type Course struct {
-	// Attempts is how often it was submitted, Seconds how long it took from its first submission, or where that is not known
-	// from its opening, to its end, 0 where it never failed.
+	// Attempts is how often it was submitted, Seconds how long it took from its first submission, or where
+	// that is not known from its opening, to its end, 0 where it never failed.
 	Attempts int         `json:"attempts"`
 	Seconds  int64       `json:"seconds"`
 	Flags    CourseFlags `json:"flags"`
 }
 
-// course returns the course of a claim in this state that the record ends, and the zero course for other records.
+// course returns the course of a claim in this state that the record ends, and the zero course for other
+// records.
 func (s *State) course(r *Record) Course {
 	if !r.Kind.Ends() {
 		return Course{}

@@ -13,12 +13,12 @@ import (
 
 // BrokenError says where the trail does not hold. What is zero is absent from its JSON form.
 type BrokenError struct {
-	// Chain and Seq are the first place at which something is wrong; Seq is 0 where it is the chain as a whole, Chain too
-	// where it is the store.
+	// Chain and Seq are the first place at which something is wrong; Seq is 0 where it is the chain as a
+	// whole, Chain too where it is the store.
 	Chain int   `json:"chain,omitempty"`
 	Seq   int64 `json:"seq,omitempty"`
-	// ID, Kind, ClaimID and At are the record's, zero where there is no such record. Where the row of a claim is wrong,
-	// only ClaimID is set.
+	// ID, Kind, ClaimID and At are the record's, zero where there is no such record. Where the row of a claim
+	// is wrong, only ClaimID is set.
 	ID      int64     `json:"id,omitempty"`
 	Kind    Kind      `json:"kind,omitempty"`
 	ClaimID string    `json:"claimId,omitempty"`
@@ -59,8 +59,8 @@ type Verified struct {
 	Removed int64 `json:"removed"`
 	// Claims is how many rows of open claims are what their records show.
 	Claims int64 `json:"claims"`
-	// Agreed is how many of the known heads were held against the record of their place, or against the cut that ends
-	// there. The places of the others are removed.
+	// Agreed is how many of the known heads were held against the record of their place, or against the cut
+	// that ends there. The places of the others are removed.
 	Agreed int `json:"agreedHeads"`
 	// Heads are the signed ends, one for each chain.
 	Heads []Head `json:"heads"`
@@ -68,20 +68,20 @@ type Verified struct {
 
 // Walker is shown a store as it is at one moment; see [Store].
 type Walker interface {
-	// Ends is called first, with what [Store.Heads] returns; Record is then called for each record, and Row for each claim
-	// that is open, with the error of a row that cannot be read. An error ends the walk.
+	// Ends is called first, with what [Store.Heads] returns; Record is then called for each record, and Row
+	// for each claim that is open, with the error of a row that cannot be read. An error ends the walk.
 	Ends(heads, cuts []Head) error
 	Record(r *Record) error
 	Row(claimID string, state *State, err error) error
 }
 
-// Verify checks a store in one walk, and returns a [*BrokenError] for the first place that was changed, removed, swapped or
-// cut off: every chain from its first record or its cut to its signed head, the links between the records of a claim, and that
-// the row of each open claim is what its records add up to.
+// Verify checks a store in one walk, and returns a [*BrokenError] for the first place that was changed,
+// removed, swapped or cut off: every chain from its first record or its cut to its signed head, the links
+// between the records of a claim, and that the row of each open claim is what its records add up to.
 //
-// A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the service logs
-// them, show that: each must be a place of its chain, as far as that is not removed. One that was not signed with the key
-// says nothing about the store, and is an error of its own.
+// A store that was put back to an earlier state, head and all, is in order by itself. Known heads, as the
+// service logs them, show that: each must be a place of its chain, as far as that is not removed. One that
+// was not signed with the key says nothing about the store, and is an error of its own.
 func Verify(ctx context.Context, store Store, public Public, known []Head) (Verified, error) {
 	c := &check{public: public, known: known, chains: map[int]*chainCheck{}, claims: map[string]*claimCheck{}}
 	err := store.Walk(ctx, c)

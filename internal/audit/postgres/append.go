@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	// lockNames locks the claims for the length of the transaction, also those without a row, and the jobs without a claim.
-	// All take the locks in one order, that of the hashes.
+	// lockNames locks the claims for the length of the transaction, also those without a row, and the jobs
+	// without a claim. All take the locks in one order, that of the hashes.
 	lockNames = `SELECT pg_advisory_xact_lock(hash) FROM (
 		SELECT hashtextextended(name, 0) AS hash FROM unnest($1::text[]) AS name ORDER BY hash) AS ordered`
 
-	// takeChain takes a free chain, or waits for one of them where all are taken; those that wait spread over all. It counts as
-	// a write: so the commit of who has only found his records waits for a synchronous standby too. They may be on this server
-	// only, where the wait of the commit that stored them was cut short.
+	// takeChain takes a free chain, or waits for one of them where all are taken; those that wait spread over
+	// all. It counts as a write: so the commit of who has only found his records waits for a synchronous
+	// standby too. They may be on this server only, where the wait of the commit that stored them was cut
+	// short.
 	takeChain = `SELECT chain, seq, hash, at, signature FROM heads WHERE chain = coalesce(
 		(SELECT chain FROM heads ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED), 1 + pg_backend_pid() % $1) FOR UPDATE`
 
@@ -35,8 +36,9 @@ const (
 	setHead = "UPDATE heads SET seq = $2, hash = $3, at = $4, signature = $5 WHERE chain = $1"
 )
 
-// Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and jobs, a chain, the
-// IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits for nobody.
+// Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and
+// jobs, a chain, the IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits for
+// nobody.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	results, err := s.append(ctx, entries)
 	return results, s.wrap("append", err)
@@ -92,8 +94,8 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	return c.Results, nil
 }
 
-// checkHead fails unless the head is the one that this store wrote last, or another that was signed with its key: to sign what
-// follows a forged head would make it look like ours.
+// checkHead fails unless the head is the one that this store wrote last, or another that was signed with its
+// key: to sign what follows a forged head would make it look like ours.
 func (s *store) checkHead(h audit.Head) error {
 	if h.Chain == 0 {
 		return &audit.BrokenError{Why: audit.Whyf("the signed head of a chain is gone; worker audit verify shows which")}
@@ -104,8 +106,8 @@ func (s *store) checkHead(h audit.Head) error {
 	return &audit.BrokenError{Chain: h.Chain, Why: audit.Whyf("its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it")}
 }
 
-// Probe makes a write: an append of nothing, in the way of nobody. So it fails where that does, such as behind a pooler that
-// takes no transaction, or a lock on a table.
+// Probe makes a write: an append of nothing, in the way of nobody. So it fails where that does, such as
+// behind a pooler that takes no transaction, or a lock on a table.
 func (s *store) Probe(ctx context.Context) error {
 	_, err := s.Append(ctx, nil)
 	return err

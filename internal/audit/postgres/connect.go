@@ -22,12 +22,13 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The timeouts are
-// for a server that waits for a client which is gone or stuck; a lock is given up before the second that a try to save may take.
-// row_security off makes row-level security an error, where it would otherwise hide records without a word.
+// session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The
+// timeouts are for a server that waits for a client which is gone or stuck; a lock is given up before the
+// second that a try to save may take. row_security off makes row-level security an error, where it would
+// otherwise hide records without a word.
 //
-// Every query of ours has its index, and reads it in its order. A planner that knows nothing yet of a table which has
-// grown would read and sort all of it for each page: 300,000 records took 9 s instead of 2.
+// Every query of ours has its index, and reads it in its order. A planner that knows nothing yet of a table
+// which has grown would read and sort all of it for each page: 300,000 records took 9 s instead of 2.
 const session = `SELECT
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
 	set_config('search_path', 'analyze_retry, pg_temp', false),
@@ -45,8 +46,8 @@ const session = `SELECT
 	set_config('statement_timeout', $2, false),
 	set_config('default_transaction_read_only', $3, false)`
 
-// parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the syntax, parts
-// of it stand anywhere in what the parser says.
+// parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the
+// syntax, parts of it stand anywhere in what the parser says.
 func parse(url string, readOnly bool) (*pgxpool.Config, error) {
 	config, err := parseURL(url)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 // leadLock is the advisory lock of the process that publishes.
 const leadLock = "4097083628"
 
-// Lead implements [audit.Store] by a session advisory lock. It is held by a connection of its own, and ends with it:
-// when the process dies, the server restarts, or the network is cut and the server notices (half a minute).
+// Lead implements [audit.Store] by a session advisory lock. It is held by a connection of its own, and ends
+// with it: when the process dies, the server restarts, or the network is cut and the server notices (half a
+// minute).
 func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -50,8 +51,8 @@ func (s *store) lead(conn *pgx.Conn) {
 // closeTimeout is how long the server may take over the end of a connection.
 const closeTimeout = time.Second
 
-// closeConn closes a connection. Its end would release a lock too, but only when the server gets to it. It is gone in any case, so
-// nobody needs the errors.
+// closeConn closes a connection. Its end would release a lock too, but only when the server gets to it. It is
+// gone in any case, so nobody needs the errors.
 func closeConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -59,8 +60,8 @@ func closeConn(conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// publish gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or removed by a
-// process that has lost it without noticing.
+// publish gives do a connection. While we lead it is the one that holds the lock, so that nothing is read or
+// removed by a process that has lost it without noticing.
 func (s *store) publish(do func(database) error) error {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
@@ -70,7 +71,8 @@ func (s *store) publish(do func(database) error) error {
 	return do(database{s.leader})
 }
 
-// The records of a chain are committed in its order, so one place for each chain tells those apart that are published.
+// The records of a chain are committed in its order, so one place for each chain tells those apart that are
+// published.
 const (
 	selectUnpublished = ` FROM (SELECT waiting.* FROM outbox CROSS JOIN LATERAL (
 		SELECT * FROM records WHERE chain = outbox.chain AND seq > published ORDER BY seq LIMIT $1) AS waiting) AS of_all ORDER BY id LIMIT $1`

@@ -1,7 +1,8 @@
-// Package postgres is the audit store on PostgreSQL, for several workers at once. It needs PostgreSQL 13 or newer.
+// Package postgres is the audit store on PostgreSQL, for several workers at once. It needs PostgreSQL 13 or
+// newer.
 //
-// Everything it has is in the schema analyze_retry. The worker needs no more than the role that deploy/postgres makes:
-// that one can add records and read them, and can neither change nor remove any.
+// Everything it has is in the schema analyze_retry. The worker needs no more than the role that
+// deploy/postgres makes: that one can add records and read them, and can neither change nor remove any.
 package postgres
 
 import (
@@ -37,15 +38,16 @@ type store struct {
 	leader     *pgx.Conn // holds the lock of the one who publishes; nil while we do not lead
 }
 
-// Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An empty
-// database gets its tables, if the role may do that. Without sslmode in the URL a server on another machine must prove
-// itself by TLS. It refuses a store of another version or key. No error of this package holds a password.
+// Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An
+// empty database gets its tables, if the role may do that. Without sslmode in the URL a server on another
+// machine must prove itself by TLS. It refuses a store of another version or key. No error of this package
+// holds a password.
 func Open(ctx context.Context, url string, secret *audit.Secret) (audit.Store, error) {
 	return open(ctx, url, secret, false)
 }
 
-// OpenReadOnly opens the store for questions only: it changes nothing, and every write fails. A role that may only read
-// is enough. With the store's own secret it sees rows of claims that were changed by hand.
+// OpenReadOnly opens the store for questions only: it changes nothing, and every write fails. A role that may
+// only read is enough. With the store's own secret it sees rows of claims that were changed by hand.
 func OpenReadOnly(ctx context.Context, url string, secret *audit.Secret) (audit.Store, error) {
 	return open(ctx, url, secret, true)
 }
@@ -106,8 +108,8 @@ func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// poolTimeout is how long Close waits for the pool. That waits for 15 s itself for the end of a connection whose query was
-// given up, which never comes if the connection is half-open.
+// poolTimeout is how long Close waits for the pool. That waits for 15 s itself for the end of a connection
+// whose query was given up, which never comes if the connection is half-open.
 const poolTimeout = 2 * time.Second
 
 // Close ends all connections. It waits for those in use, up to poolTimeout. The server ends what is left.
@@ -124,8 +126,8 @@ func (s *store) Close() error {
 	return nil
 }
 
-// wrap says which store an error is about and what was being done, and sees to it that the other connections of a
-// server that has gone are not tried one by one.
+// wrap says which store an error is about and what was being done, and sees to it that the other connections
+// of a server that has gone are not tried one by one.
 func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil

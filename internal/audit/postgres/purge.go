@@ -44,7 +44,8 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 	return removed, nil
 }
 
-// remove removes records and leaves cuts. The trigger lets the owner of the tables alone do that, and only so.
+// remove removes records and leaves cuts. The trigger lets the owner of the tables alone do that, and only
+// so.
 func (s *store) remove(ctx context.Context, tx pgx.Tx, all []audit.Purged) error {
 	if _, err := tx.Exec(ctx, "SET LOCAL analyze_retry.purging = 'yes'"); err != nil {
 		return err

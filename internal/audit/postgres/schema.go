@@ -24,17 +24,17 @@ var (
 	grants string
 )
 
-// makeSchema is done by one worker at a time. It asks first, because IF NOT EXISTS wants the right to create anyway. The
-// connection is new, so that no temporary table can stand in for one of ours.
+// makeSchema is done by one worker at a time. It asks first, because IF NOT EXISTS wants the right to create
+// anyway. The connection is new, so that no temporary table can stand in for one of ours.
 const makeSchema = `DO $$ BEGIN
 	PERFORM pg_advisory_xact_lock(4097083627);
 	IF to_regnamespace('analyze_retry') IS NULL THEN CREATE SCHEMA analyze_retry; END IF;
 	SET LOCAL search_path = analyze_retry;
 END $$`
 
-// Migrate makes the tables of a store where there are none, and gives the role analyze_retry_app its rights where there is one. It is
-// for the role that owns them, and may be run at any time and any number of times: of several workers that start together one makes
-// the tables while the others wait.
+// Migrate makes the tables of a store where there are none, and gives the role analyze_retry_app its rights
+// where there is one. It is for the role that owns them, and may be run at any time and any number of times:
+// of several workers that start together one makes the tables while the others wait.
 func Migrate(ctx context.Context, url string) error {
 	config, err := parseURL(url)
 	if err != nil {
@@ -69,7 +69,8 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// versionOf returns the version of the store's tables, 0 where there are none, or they are hidden from this role.
+// versionOf returns the version of the store's tables, 0 where there are none, or they are hidden from this
+// role.
 func versionOf(ctx context.Context, from reading.Database) (version int64, err error) {
 	var exists bool
 	err = from.Read(ctx, reading.One(&exists), "SELECT to_regclass('schema_version') IS NOT NULL")

@@ -11,10 +11,11 @@ import (
 
 // Column is one of the table of records.
 type Column struct {
-	// Name and Kind are as in PostgreSQL; SQLite has no ID and no chain, because its only chain is number 1 and a record's place in
-	// it is its ID.
+	// Name and Kind are as in PostgreSQL; SQLite has no ID and no chain, because its only chain is number 1
+	// and a record's place in it is its ID.
 	Name, Kind string
-	// Field points to the column's field of a record, Value is what it holds, and Values are those of several records, as a slice.
+	// Field points to the column's field of a record, Value is what it holds, and Values are those of several
+	// records, as a slice.
 	Field  func(*audit.Record) any
 	Value  func(*audit.Record) any
 	Values func([]*audit.Record) any
@@ -76,7 +77,8 @@ func Names(columns []Column) string {
 	return strings.Join(names, ", ")
 }
 
-// moment is a time in the database: PostgreSQL's own, or Unix microseconds in SQLite, where earlier workers wrote 0 for none.
+// moment is a time in the database: PostgreSQL's own, or Unix microseconds in SQLite, where earlier workers
+// wrote 0 for none.
 type moment time.Time
 
 // Scan implements [database/sql.Scanner].
@@ -97,7 +99,8 @@ func (m *moment) Scan(stored any) error {
 // Value implements [driver.Valuer].
 func (m moment) Value() (driver.Value, error) { return time.Time(m), nil }
 
-// fixed are bytes of a fixed length. What is stored with another length was meddled with, and is read as zeros.
+// fixed are bytes of a fixed length. What is stored with another length was meddled with, and is read as
+// zeros.
 type fixed []byte
 
 func bytes(b []byte) *fixed { return (*fixed)(&b) }

@@ -1,7 +1,7 @@
 // Package reading answers the questions about the audit records in either database.
 //
-// Both have the same tables and are asked in the same words. What differs is in a [Dialect]; each reads by its own driver, and how
-// they write is theirs.
+// Both have the same tables and are asked in the same words. What differs is in a [Dialect]; each reads by
+// its own driver, and how they write is theirs.
 package reading
 
 import (
@@ -48,8 +48,8 @@ type Dialect struct {
 	Row    func(ctx context.Context, from Database, claimID string) (any, error)
 	// Alike groups the records that a [audit.Total] counts.
 	Alike string
-	// Backlog asks for what [audit.Outbox.Backlog] returns, Expired for what may be removed of each chain: the last of the
-	// records that were decided before $1 and how many they are.
+	// Backlog asks for what [audit.Outbox.Backlog] returns, Expired for what may be removed of each chain:
+	// the last of the records that were decided before $1 and how many they are.
 	Backlog, Expired string
 }
 
@@ -66,7 +66,8 @@ func Record(visit func(*audit.Record) error) Row {
 	return Row{into, func() error { return visit(&r) }}
 }
 
-// State calls visit with each claim, of which claim_id and state are read, or with why its row cannot be read.
+// State calls visit with each claim, of which claim_id and state are read, or with why its row cannot be
+// read.
 func State(secret *audit.Secret, visit func(claim string, state *audit.State, err error) error) Row {
 	var claim string
 	var row sql.RawBytes
@@ -147,7 +148,8 @@ func (d *Dialect) Select() string {
 	return "SELECT " + d.ID + ", " + d.Chain + ", " + Names(Columns[2:])
 }
 
-// SelectClaim walks the links of the records of the claim $1: from $2, its last one, and from those that no row leads to.
+// SelectClaim walks the links of the records of the claim $1: from $2, its last one, and from those that no
+// row leads to.
 func (d *Dialect) SelectClaim() string {
 	return strings.ReplaceAll(`WITH RECURSIVE found (n) AS (
 			SELECT [id] FROM records WHERE claim_id = $1 AND kind IN (7, 16, 18) UNION SELECT CAST($2 AS bigint)
@@ -169,8 +171,8 @@ func (r *Reader) Between(ctx context.Context, from, to time.Time, kinds []audit.
 
 const ofTime = "at >= $1 AND at < $2"
 
-// ofKinds is a condition behind others: of these kinds, of any where none is named. The numbers stand in it, as in those of the
-// indexes.
+// ofKinds is a condition behind others: of these kinds, of any where none is named. The numbers stand in it,
+// as in those of the indexes.
 func ofKinds(kinds []audit.Kind) string {
 	if len(kinds) == 0 {
 		return ""

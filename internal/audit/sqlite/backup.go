@@ -12,8 +12,9 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// Backup copies the store at path, as it is at one moment, into a new file that only its owner may read. A worker may be
-// writing meanwhile and is not held up. It fails where the target exists, and leaves no half copy behind.
+// Backup copies the store at path, as it is at one moment, into a new file that only its owner may read. A
+// worker may be writing meanwhile and is not held up. It fails where the target exists, and leaves no half
+// copy behind.
 func Backup(ctx context.Context, path, target string) error {
 	if err := copyStore(ctx, path, target); err != nil {
 		return fmt.Errorf("back up the audit store %s into %s: %w", path, target, err)
@@ -55,9 +56,9 @@ type Restored struct {
 	Aside string
 }
 
-// Restore puts a copy of a backup in the place of the store at path, when the copy's trail is found in order. The store that
-// was there is moved aside with its log, never removed. It fails with [audit.ErrHeld] next to a worker, and with a
-// [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
+// Restore puts a copy of a backup in the place of the store at path, when the copy's trail is found in order.
+// The store that was there is moved aside with its log, never removed. It fails with [audit.ErrHeld] next to
+// a worker, and with a [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
 	defer func() {
 		if err != nil {
@@ -101,8 +102,9 @@ func Restore(ctx context.Context, path, backup string, public audit.Public) (don
 	return done, nil
 }
 
-// swap moves the store and what lies next to it aside, as far as they are there, and the fresh one in its place. The store goes
-// first: after an end in between, a log without its store is refused at the next start, and a store without its log is not.
+// swap moves the store and what lies next to it aside, as far as they are there, and the fresh one in its
+// place. The store goes first: after an end in between, a log without its store is refused at the next start,
+// and a store without its log is not.
 func swap(file, fresh, aside string) error {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Rename(file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// lockName returns the file that is locked: the database itself, so that it is locked by every name that it has.
+// lockName returns the file that is locked: the database itself, so that it is locked by every name that it
+// has.
 func lockName(file string) string { return file }
 
 // links is how many names the file has.

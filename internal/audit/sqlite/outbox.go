@@ -24,7 +24,8 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
 }
 
-// Unpublished implements [audit.Store]. Records are committed in the order of their IDs, so one place tells them apart.
+// Unpublished implements [audit.Store]. Records are committed in the order of their IDs, so one place tells
+// them apart.
 func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Record, err error) {
 	waiting, err = s.Records(ctx, s.DB, s.Select()+" FROM records WHERE seq > (SELECT published FROM outbox) ORDER BY seq LIMIT $1", limit)
 	return waiting, s.failed(err)

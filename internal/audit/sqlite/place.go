@@ -12,7 +12,8 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 )
 
-// place is the database file, held for this process. A commit counts only if the next process opens the same files.
+// place is the database file, held for this process. A commit counts only if the next process opens the same
+// files.
 type place struct {
 	file string // without links; the log lies next to it
 	lock *flock.Flock
@@ -21,8 +22,8 @@ type place struct {
 	open map[string]fs.FileInfo
 }
 
-// hold takes the file until release or the process' end, however that comes, and makes it where it is not there: empty, for its
-// owner only. It fails with [audit.ErrHeld] where another process has it.
+// hold takes the file until release or the process' end, however that comes, and makes it where it is not
+// there: empty, for its owner only. It fails with [audit.ErrHeld] where another process has it.
 func hold(path string) (*place, error) {
 	made, err := private(path)
 	if err != nil {
@@ -46,8 +47,9 @@ func hold(path string) (*place, error) {
 	return p, nil
 }
 
-// private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite gives those
-// the same mode when it makes them. It makes none next to the log of one that is lost. made reports that there was none.
+// private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite
+// gives those the same mode when it makes them. It makes none next to the log of one that is lost. made
+// reports that there was none.
 func private(path string) (made bool, err error) {
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		if _, err := os.Stat(path); err != nil {
@@ -96,8 +98,8 @@ func (p *place) check() error {
 	return nil
 }
 
-// release lets another process have the file, and removes one that was made and got no tables. SQLite must have closed it: its
-// own locks end with any descriptor of the file.
+// release lets another process have the file, and removes one that was made and got no tables. SQLite must
+// have closed it: its own locks end with any descriptor of the file.
 func (p *place) release() error {
 	if now, err := os.Stat(p.file); err == nil && p.made && now.Size() == 0 {
 		_ = os.Remove(p.file) // or it stays, which does no harm

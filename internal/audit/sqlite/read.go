@@ -22,8 +22,8 @@ var dialect = reading.Dialect{
 	Alike: "kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || course || '|' || ((seconds + 59) / 60)",
 	Backlog: `SELECT (SELECT max(seq) FROM records) - published, at FROM outbox JOIN records ON seq > published
 		WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'queue') ORDER BY seq LIMIT 1`,
-	// The last record before the first that is too young. The plus keeps SQLite from the index on at: what is passed on the way is
-	// what will be removed.
+	// The last record before the first that is too young. The plus keeps SQLite from the index on at: what is
+	// passed on the way is what will be removed.
 	Expired: `SELECT 1, seq, hash, seq - (SELECT min(seq) FROM records) + 1 FROM records
 		WHERE seq < coalesce((SELECT seq FROM records WHERE +at >= $1 ORDER BY seq LIMIT 1), (SELECT max(seq) + 1 FROM records)) ORDER BY seq DESC LIMIT 1`,
 }
@@ -66,7 +66,8 @@ func (s *store) snapshot(ctx context.Context, read func(reading.Database) error)
 	return read(database{tx})
 }
 
-// row finds the row of a claim, 0 where it has none. All that were found are kept until there are more records.
+// row finds the row of a claim, 0 where it has none. All that were found are kept until there are more
+// records.
 func (s *store) row(ctx context.Context, from reading.Database, claim string) (any, error) {
 	var last int64
 	if err := from.Read(ctx, reading.One(&last), "SELECT coalesce(max(seq), 0) FROM records"); err != nil {
@@ -84,8 +85,8 @@ func (s *store) row(ctx context.Context, from reading.Database, claim string) (a
 	return rows.of[claim], nil
 }
 
-// Walk implements [audit.Store]. At the end SQLite holds every index against its table, and every page and value against its
-// form, which takes about as long as the reading.
+// Walk implements [audit.Store]. At the end SQLite holds every index against its table, and every page and
+// value against its form, which takes about as long as the reading.
 func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 	err := s.snapshot(ctx, func(from reading.Database) error {
 		if err := s.Show(ctx, from, w); err != nil {
@@ -97,8 +98,8 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 		}
 		return damage(finding)
 	})
-	// What keeps a record from being read may be damage: SQLITE_ERROR is said of a statement that does not fit the tables, and
-	// the statements are always the same.
+	// What keeps a record from being read may be damage: SQLITE_ERROR is said of a statement that does not
+	// fit the tables, and the statements are always the same.
 	if ctx.Err() == nil && errors.Is(err, errForm) {
 		err = damage(err.Error())
 	} else if fault, is := errors.AsType[*driver.Error](err); is && ctx.Err() == nil {

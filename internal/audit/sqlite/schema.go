@@ -17,8 +17,8 @@ var tables string
 // schemaVersion is their version.
 const schemaVersion = 7
 
-// makeTables makes the tables of a new store in one transaction, and refuses a store of another version. The journal's mode is set
-// here once: it stays with the file.
+// makeTables makes the tables of a new store in one transaction, and refuses a store of another version. The
+// journal's mode is set here once: it stays with the file.
 func makeTables(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)"))
 	if err != nil {
@@ -42,8 +42,8 @@ func makeTables(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	// A process that was killed, or whose sync failed, may have left records in the log that are not on the disk. They
-	// count as stored from here on, so they go to the disk now.
+	// A process that was killed, or whose sync failed, may have left records in the log that are not on the
+	// disk. They count as stored from here on, so they go to the disk now.
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return err
 }

@@ -1,7 +1,7 @@
 // Package sqlite keeps the audit records in one SQLite file, for one worker process.
 //
-// One connection writes, and every transaction is synced to disk before it is reported done (WAL, synchronous=FULL).
-// A few connections read at the same time, so that no question holds up a decision.
+// One connection writes, and every transaction is synced to disk before it is reported done (WAL,
+// synchronous=FULL). A few connections read at the same time, so that no question holds up a decision.
 package sqlite
 
 import (
@@ -38,12 +38,13 @@ type store struct {
 	rows    atomic.Pointer[claimRows] // as a reader last read them, nil before
 }
 
-// Open opens the store for reading and writing, and makes it where it is not there. The file and the two next to it are
-// readable for their owner only. key returns the store's key; it is called when the file is held for this process, so that
-// of two first starts at once one makes the key, and fresh reports that the store has no tables yet.
+// Open opens the store for reading and writing, and makes it where it is not there. The file and the two next
+// to it are readable for their owner only. key returns the store's key; it is called when the file is held
+// for this process, so that of two first starts at once one makes the key, and fresh reports that the store
+// has no tables yet.
 //
-// It fails with [audit.ErrHeld] where another process has the store, or a [*audit.BrokenError] where the last record is
-// not the one that the signed head names.
+// It fails with [audit.ErrHeld] where another process has the store, or a [*audit.BrokenError] where the last
+// record is not the one that the signed head names.
 func Open(ctx context.Context, path string, key func(fresh bool) (*audit.Secret, error)) (audit.Store, error) {
 	s := unopened(path)
 	if err := s.open(ctx, key); err != nil {
@@ -80,8 +81,9 @@ func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, e
 	return s.place.note(s.place.file + "-wal")
 }
 
-// OpenReadOnly opens the store for reading, also while a worker writes to it. It takes no lock and changes nothing; the
-// methods that write fail. With the store's own secret it sees rows of claims that were changed by hand.
+// OpenReadOnly opens the store for reading, also while a worker writes to it. It takes no lock and changes
+// nothing; the methods that write fail. With the store's own secret it sees rows of claims that were changed
+// by hand.
 func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit.Store, error) {
 	s := unopened(path)
 	s.Secret = secret
@@ -110,8 +112,8 @@ func (s *store) openReader(ctx context.Context) (err error) {
 	return err
 }
 
-// Close ends the use of the store and lets another process have it. A write under way is waited for, without end where the
-// disk hangs: the caller puts a bound to that. A store that is not in its place is an error.
+// Close ends the use of the store and lets another process have it. A write under way is waited for, without
+// end where the disk hangs: the caller puts a bound to that. A store that is not in its place is an error.
 func (s *store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -137,9 +139,9 @@ func (s *store) Close() error {
 	return s.failed(errors.Join(errs...))
 }
 
-// write calls do with the writing connection, inside a transaction that is committed if do returns nil. After any error
-// the connection is given up: what the file holds is then read anew, and a sync that failed is not taken for done when
-// it is asked for again.
+// write calls do with the writing connection, inside a transaction that is committed if do returns nil. After
+// any error the connection is given up: what the file holds is then read anew, and a sync that failed is not
+// taken for done when it is asked for again.
 //
 // Once begun, a transaction is not interrupted: it takes milliseconds.
 func (s *store) write(ctx context.Context, do func(context.Context, *writer) error) error {
@@ -158,8 +160,8 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 	return s.failed(s.commit(context.WithoutCancel(ctx), do))
 }
 
-// commit is write; the caller must have the turn. It fails where the file is not in its place after the transaction: what that has
-// stored is then in a file that the next process does not open.
+// commit is write; the caller must have the turn. It fails where the file is not in its place after the
+// transaction: what that has stored is then in a file that the next process does not open.
 func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
 	if s.writer == nil {
 		if err := s.reopen(ctx); err != nil {

@@ -31,9 +31,9 @@ type writer struct {
 
 // openWriter opens the connection that writes.
 //
-// secure_delete: what a purge removes is to be gone from the file too, and not only from its tables. It must be on all the
-// time, for rows that move within the file leave copies of themselves behind. temp_store: else an insert of many rows
-// journals its pages in a file.
+// secure_delete: what a purge removes is to be gone from the file too, and not only from its tables. It must
+// be on all the time, for rows that move within the file leave copies of themselves behind. temp_store: else
+// an insert of many rows journals its pages in a file.
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
 	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "secure_delete(ON)",
 		"temp_store(MEMORY)", "wal_autocheckpoint(4000)"))
@@ -69,8 +69,8 @@ func (w *writer) keepLog() {
 	})
 }
 
-// load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last one does not
-// name would hide that records were cut off or added.
+// load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last
+// one does not name would hide that records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
 	w.end = audit.Head{Chain: chainNumber, Hash: audit.NewChain(chainNumber).Last}
 	last := reading.Head(func(h audit.Head) { w.end = h })
@@ -169,8 +169,8 @@ func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*
 	return stmt.QueryContext(ctx, args...)
 }
 
-// look reads what is stored of the batch's jobs and claims, as far as there may be anything. Joins with a table of values, because
-// SQLite would build an index of an IN list each time.
+// look reads what is stored of the batch's jobs and claims, as far as there may be anything. Joins with a
+// table of values, because SQLite would build an index of an IN list each time.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	keys, err := w.notNew(ctx, b.Jobs())
 	if err == nil && len(keys) > 0 {
@@ -219,8 +219,8 @@ func (r *claimRows) put(claim string) int64 {
 // partitionBits are those of a job's key below the number of its partition.
 const partitionBits = 51
 
-// notNew returns those of the keys of which there may be a record: one that is greater than all that are stored of its partition has
-// none. Most are, because a partition gives keys that rise.
+// notNew returns those of the keys of which there may be a record: one that is greater than all that are
+// stored of its partition has none. Most are, because a partition gives keys that rise.
 func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err error) {
 	for _, key := range keys {
 		partition := key >> partitionBits
@@ -296,8 +296,8 @@ func (w *writer) setMark(ctx context.Context, table string, h audit.Head) error 
 	return w.exec(ctx, "INSERT OR REPLACE INTO "+table+" VALUES (?, ?, ?, ?, ?)", h.Chain, h.Seq, h.Hash[:], h.At, h.Signature)
 }
 
-// maxRows is the most rows of one statement. Statements are prepared for its powers of two only: many rows at a time cost
-// two thirds of one at a time.
+// maxRows is the most rows of one statement. Statements are prepared for its powers of two only: many rows at
+// a time cost two thirds of one at a time.
 const maxRows = 64
 
 // repeated returns an INSERT for each power of two of rows that there may be.
