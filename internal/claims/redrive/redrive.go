@@ -127,8 +127,8 @@ func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
 		c.failed(err)
 	case record == nil:
 		c.ends(Unconfirmed, InvalidRetryState, text.Messagef("no record of the order came in time. "+
-			"No process waited for it, its instance is suspended (since 8.10), or no worker is there to record "+
-			"it: its history shows whether one came later"))
+			"No process waited for it, its instance is suspended (since 8.10), or no worker is there to "+
+			"record it: its history shows whether one came later"))
 	default:
 		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
 		if r.Wait > 0 && record.Kind != audit.KindRedriven {
