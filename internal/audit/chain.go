@@ -42,7 +42,8 @@ type Chain struct {
 
 // NewChain begins the chain of this number.
 func NewChain(number int) *Chain {
-	text := binary.BigEndian.AppendUint64([]byte("analyze-retry audit chain v1\x00"), uint64(number)) //nolint:gosec // a small number
+	n := uint64(number) //nolint:gosec // a small number
+	text := binary.BigEndian.AppendUint64([]byte("analyze-retry audit chain v1\x00"), n)
 	return ChainAt(Head{Chain: number, Hash: sha256.Sum256(text)})
 }
 
@@ -65,7 +66,8 @@ func (c *Chain) Link(r *Record) {
 
 // Follows reports whether the record is the next one of the chain, unchanged; if so it becomes the last one.
 func (c *Chain) Follows(r *Record) bool {
-	if r.Chain != c.Number || r.Seq != c.Seq+1 || r.Hash != c.digest(r) || r.NextRetryTime.Nanosecond() != 0 { // whole seconds are hashed
+	whole := r.NextRetryTime.Nanosecond() == 0 // seconds are hashed
+	if r.Chain != c.Number || r.Seq != c.Seq+1 || r.Hash != c.digest(r) || !whole {
 		return false
 	}
 	c.Seq, c.Last = r.Seq, r.Hash
@@ -85,7 +87,8 @@ func (c *Chain) digest(r *Record) Hash {
 	}
 	b = append(b, r.Inputs[:]...)
 	for _, text := range [...]string{
-		r.Cluster, r.ClaimID, r.Policy, string(r.Class), r.Rule, r.Code, r.HeldBy, r.DecidedBy, r.Message, r.Variables, r.Detail,
+		r.Cluster, r.ClaimID, r.Policy, string(r.Class), r.Rule, r.Code, r.HeldBy, r.DecidedBy,
+		r.Message, r.Variables, r.Detail,
 	} {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // a record is kilobytes
 		b = append(b, text...)

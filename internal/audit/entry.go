@@ -126,7 +126,9 @@ func (b *Batch) Place(secret *Secret, end Head, ids []int64) *Change {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(b.entries[i].JobKey, b.entries[j].JobKey) })
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(b.entries[i].JobKey, b.entries[j].JobKey)
+	})
 	chain := ChainAt(end)
 	for _, i := range order {
 		id := chain.Seq + 1

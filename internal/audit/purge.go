@@ -30,7 +30,9 @@ const outOfOrder = 24 * time.Hour
 // record that stays keeps all behind it in its chain: one that is too young, was decided since an open claim
 // began, or since an event waits to be published, each less a day. With dry it only tells what it would
 // remove.
-func Purge(ctx context.Context, store Store, before time.Time, dry bool) (removed []Purged, held Hold, err error) {
+func Purge(
+	ctx context.Context, store Store, before time.Time, dry bool,
+) (removed []Purged, held Hold, err error) {
 	limit := before
 	err = store.Open(ctx, func(claimID string, state *State) error {
 		if since := state.Opened.Add(-outOfOrder); since.Before(limit) {

@@ -57,7 +57,8 @@ const (
 // that failed. Its Run must run while it is used.
 func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
 	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed, writing: make(chan struct{}, 1)}
-	r.outage.Log, r.outage.Lost, r.outage.Back, r.outage.Level = r.log, "store_lost", "store_back", zapcore.ErrorLevel
+	r.outage.Log, r.outage.Level = r.log, zapcore.ErrorLevel
+	r.outage.Lost, r.outage.Back = "store_lost", "store_back"
 	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
 	return r
 }
@@ -142,8 +143,8 @@ func (r *Recorder) append(ctx context.Context, entries []Entry) (results []Store
 		}
 	}
 	for i := range results {
-		if results[i].Err != nil {
-			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", entries[i].JobKey), zap.Error(results[i].Err))
+		if why := results[i].Err; why != nil {
+			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", entries[i].JobKey), zap.Error(why))
 		}
 	}
 	return results, err

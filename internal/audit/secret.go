@@ -55,7 +55,8 @@ func LoadSecret(path string) (*Secret, error) {
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("audit key %s: not a private Ed25519 key; make one with: openssl genpkey -algorithm ed25519 -out %s", path, path)
+		return nil, fmt.Errorf("audit key %s: not a private Ed25519 key; "+
+			"make one with: openssl genpkey -algorithm ed25519 -out %s", path, path)
 	}
 	return secretOf(private)
 }
@@ -68,7 +69,8 @@ func (s *Secret) Save(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
-		err = errors.Join(pem.Encode(f, &pem.Block{Type: pemPrivate, Bytes: der}), f.Sync(), f.Close(), SyncDir(filepath.Dir(path)))
+		block := &pem.Block{Type: pemPrivate, Bytes: der}
+		err = errors.Join(pem.Encode(f, block), f.Sync(), f.Close(), SyncDir(filepath.Dir(path)))
 	}
 	if err != nil {
 		return fmt.Errorf("audit key %s cannot be made: %w", path, err)
@@ -116,8 +118,10 @@ func readPEM(path string) (any, error) {
 		return nil, fmt.Errorf("audit key %s: not a PEM file", path)
 	}
 	if block.Type == pemPrivate && readfile.Exposed(mode) {
-		return nil, fmt.Errorf("audit key %s: it has mode %04o, so that not only its owner and group can read it, or its group can change it; "+
-			"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)
+		return nil, fmt.Errorf("audit key %s: it has mode %04o, "+
+			"so that not only its owner and group can read it, or its group can change it; "+
+			"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; "+
+			"a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)
 	}
 	var parsed any
 	switch block.Type {
@@ -162,7 +166,7 @@ func (s *Secret) Inputs(parts ...string) [16]byte { return s.keyed("inputs", par
 func (s *Secret) keyed(use string, parts ...string) (sum [16]byte) {
 	b := append(make([]byte, 0, 256), use...)
 	for _, part := range parts {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(part))) //nolint:gosec // variables are at most megabytes
+		b = binary.BigEndian.AppendUint32(b, uint32(len(part))) //nolint:gosec // megabytes at most
 		b = append(b, part...)
 	}
 	mac := s.hashes.Get().(hash.Hash)
@@ -183,7 +187,8 @@ func (s *Secret) SealState(claimID string, state *State) []byte {
 }
 
 // ErrRow says that the row of a claim is not what the worker wrote.
-var ErrRow = errors.New("its row in the audit store was changed by hand, is another claim's, or is damaged; worker audit verify shows what its records say")
+var ErrRow = errors.New("its row in the audit store was changed by hand, is another claim's, " +
+	"or is damaged; worker audit verify shows what its records say")
 
 // ReadState reads what [Secret.SealState] wrote. Without a secret it does not check the keyed hash: a person
 // who may only read the store has no key, and `worker audit verify` compares the rows with the records.

@@ -138,7 +138,10 @@ func (s State) Add(r *Record) State {
 		return State{}
 	}
 	if r.Kind == KindResubmitted {
-		s = State{Opened: s.Opened, Earlier: s.Earlier, Policy: s.Policy, Flags: s.Flags | CourseByPerson, Attempts: s.Attempts + s.Failures}
+		s = State{
+			Opened: s.Opened, Earlier: s.Earlier, Policy: s.Policy,
+			Flags: s.Flags | CourseByPerson, Attempts: s.Attempts + s.Failures,
+		}
 	}
 	if s.Opened.IsZero() {
 		s.Opened, s.Earlier = r.At, r.sinceSubmission()
@@ -215,7 +218,8 @@ func (s *State) Standing(now time.Time) Standing {
 		if s.NextRetryTime.IsZero() {
 			return Redriven
 		}
-	case KindRetry, KindDecisionRefused, KindSubmitted, KindAbandoned: // the last three are never the Kind of a state
+	case KindRetry, KindDecisionRefused, KindSubmitted, KindAbandoned:
+		// The last three are never the Kind of a state.
 	}
 	if now.Before(s.NextRetryTime) {
 		return Waiting
@@ -257,7 +261,8 @@ func (s *State) course(r *Record) Course {
 	if r.Kind == KindSubmitted {
 		c.Attempts++ // the one that was accepted
 	}
-	if !s.IsZero() && s.Flags.Has(CourseFailed) { // the clocks of two replicas may differ: an end is never before the failure
+	// The clocks of two replicas may differ: an end is never before the failure.
+	if !s.IsZero() && s.Flags.Has(CourseFailed) {
 		c.Seconds = s.Earlier + int64(max(r.At.Sub(s.Opened), 0)/time.Second)
 	}
 	return c

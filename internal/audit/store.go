@@ -90,15 +90,18 @@ type Total struct {
 var ErrNotLeading = errors.New("another process publishes the events of this store")
 
 // ErrHeld says that another process holds a store that is for one process only.
-var ErrHeld = errors.New("in use by another process (fuser -v shows which); SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several")
+var ErrHeld = errors.New("in use by another process (fuser -v shows which); " +
+	"SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several")
 
 // WrongSchema returns the error about a store of another version of the worker, by the versions of the schema
 // that it has and that this worker knows.
 func WrongSchema(has, knows int64) error {
-	return fmt.Errorf("the audit store has schema version %d, and this worker knows version %d only: run the worker that made it, or begin a new store with a key of its own", has, knows)
+	return fmt.Errorf("the audit store has schema version %d, and this worker knows version %d only: "+
+		"run the worker that made it, or begin a new store with a key of its own", has, knows)
 }
 
 // WrongKey returns the error about a store that was made with another key, by the IDs of the two.
 func WrongKey(store, given string) error {
-	return fmt.Errorf("the audit store was made with the key %s, not with %s: give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", store, given)
+	return fmt.Errorf("the audit store was made with the key %s, not with %s: "+
+		"give RETRY_AUDIT_KEY_FILE the store's own key; all replicas share it", store, given)
 }

@@ -111,8 +111,9 @@ type check struct {
 type chainCheck struct {
 	*Chain
 
-	records int64            // by the signed head
-	heads   map[int64][]Head // its own and those known, by place; a trail that was put back and went on has two of one
+	records int64 // by the signed head
+	// heads are its own and those known, by place; a trail that was put back and went on has two of one.
+	heads map[int64][]Head
 }
 
 // claimCheck is what the records say of a claim.
@@ -129,19 +130,24 @@ func (c *check) Ends(heads, cuts []Head) error {
 	for _, h := range heads {
 		switch {
 		case len(h.Signature) == 0:
-			return &BrokenError{Chain: h.Chain, Why: words.Messagef("its signed head is gone, and with it what shows how many records there were")}
+			return &BrokenError{Chain: h.Chain, Why: words.Messagef(
+				"its signed head is gone, and with it what shows how many records there were")}
 		case !c.public.CheckHead(h):
-			return &BrokenError{Chain: h.Chain, Why: words.Messagef("its head was not signed with this key: the chain was made anew, or the key is another one")}
+			return &BrokenError{Chain: h.Chain, Why: words.Messagef(
+				"its head was not signed with this key: the chain was made anew, or the key is another one")}
 		}
-		c.chains[h.Chain] = &chainCheck{Chain: NewChain(h.Chain), records: h.Seq, heads: map[int64][]Head{h.Seq: {h}}}
+		at := map[int64][]Head{h.Seq: {h}}
+		c.chains[h.Chain] = &chainCheck{Chain: NewChain(h.Chain), records: h.Seq, heads: at}
 	}
 	for _, cut := range cuts {
 		of := c.chains[cut.Chain]
 		if of == nil || !c.public.CheckCut(cut) {
-			return &BrokenError{Chain: cut.Chain, Seq: cut.Seq, Why: words.Messagef("the cut that stands for the records up to here was not signed with this key")}
+			return &BrokenError{Chain: cut.Chain, Seq: cut.Seq, Why: words.Messagef(
+				"the cut that stands for the records up to here was not signed with this key")}
 		}
 		if of.records < cut.Seq {
-			return &BrokenError{Chain: cut.Chain, Seq: of.records, Why: words.Messagef("its signed head is behind the cut: an earlier one was put back")}
+			return &BrokenError{Chain: cut.Chain, Seq: of.records, Why: words.Messagef(
+				"its signed head is behind the cut: an earlier one was put back")}
 		}
 		c.Removed += cut.Seq
 		of.Chain = ChainAt(cut)
@@ -150,10 +156,12 @@ func (c *check) Ends(heads, cuts []Head) error {
 		of, at := c.chains[k.Chain], k.At.Format(time.RFC3339)
 		switch {
 		case !c.public.CheckHead(k):
-			return fmt.Errorf("known heads: the one of chain %d, record %d, from %s was not signed with this key: it is another store's, or was changed; the trail itself is not found broken",
+			return fmt.Errorf("known heads: the one of chain %d, record %d, from %s was not signed "+
+				"with this key: it is another store's, or was changed; the trail itself is not found broken",
 				k.Chain, k.Seq, at)
 		case of == nil:
-			return &BrokenError{Chain: k.Chain, Why: words.Messagef("the chain is gone; it had %d records at %s", k.Seq, k.At)}
+			return &BrokenError{Chain: k.Chain, Why: words.Messagef(
+				"the chain is gone; it had %d records at %s", k.Seq, k.At)}
 		}
 		of.heads[k.Seq] = append(of.heads[k.Seq], k)
 	}
@@ -192,7 +200,8 @@ func (c *check) Record(r *Record) error {
 func (c *check) compare(of *chainCheck) error {
 	for _, h := range of.heads[of.Seq] {
 		if h.Hash != of.Last {
-			return &BrokenError{Chain: h.Chain, Seq: h.Seq, Why: words.Messagef("its hash is not that of the head signed for %s", h.At)}
+			why := words.Messagef("its hash is not that of the head signed for %s", h.At)
+			return &BrokenError{Chain: h.Chain, Seq: h.Seq, Why: why}
 		}
 		c.Agreed++
 	}
@@ -200,7 +209,9 @@ func (c *check) compare(of *chainCheck) error {
 }
 
 func broken(r *Record, why words.Message) error {
-	return &BrokenError{Chain: r.Chain, Seq: r.Seq, ID: r.ID, Kind: r.Kind, ClaimID: r.ClaimID, At: r.At, Why: why}
+	return &BrokenError{
+		Chain: r.Chain, Seq: r.Seq, ID: r.ID, Kind: r.Kind, ClaimID: r.ClaimID, At: r.At, Why: why,
+	}
 }
 
 // fold adds a record to what is known of its claim, and checks that it names the one before.
@@ -241,11 +252,14 @@ func (c *check) Row(claimID string, state *State, err error) error {
 	case err != nil:
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef("%s", err.Error())}
 	case of == nil:
-		return &BrokenError{ClaimID: claimID, Why: words.Messagef("added: by its records the claim is not open")}
+		return &BrokenError{ClaimID: claimID, Why: words.Messagef(
+			"added: by its records the claim is not open")}
 	case of.seen:
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef("added: the claim has a row already")}
 	case of.partial && state.Tip != of.Tip, !of.partial && !reflect.DeepEqual(of.State, *state):
-		return &BrokenError{ClaimID: claimID, Why: words.Messagef("it is not what the claim's records add up to: it was changed, or an earlier one was put back; restore a backup")}
+		return &BrokenError{ClaimID: claimID, Why: words.Messagef(
+			"it is not what the claim's records add up to: it was changed, " +
+				"or an earlier one was put back; restore a backup")}
 	}
 	of.seen = true
 	c.Claims++
@@ -274,7 +288,8 @@ func (c *check) end() error {
 func (c *check) noneMissing() error {
 	for claim, of := range c.claims {
 		if !of.seen && !of.IsZero() {
-			return &BrokenError{ClaimID: claim, Why: words.Messagef("removed: by its records the claim is open; restore a backup")}
+			return &BrokenError{ClaimID: claim, Why: words.Messagef(
+				"removed: by its records the claim is open; restore a backup")}
 		}
 	}
 	return nil

@@ -24,7 +24,8 @@ const (
 	// standby too. They may be on this server only, where the wait of the commit that stored them was cut
 	// short.
 	takeChain = `SELECT chain, seq, hash, at, signature FROM heads WHERE chain = coalesce(
-		(SELECT chain FROM heads ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED), 1 + pg_backend_pid() % $1) FOR UPDATE`
+		(SELECT chain FROM heads ORDER BY chain LIMIT 1 FOR UPDATE SKIP LOCKED),
+		1 + pg_backend_pid() % $1) FOR UPDATE`
 
 	// takeIDs takes one for each entry, also for those that turn out to be stored already: the IDs have gaps.
 	takeIDs = "SELECT nextval('record_ids') FROM generate_series(1, $1)"
@@ -65,13 +66,19 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	var end audit.Head
 	var id int64
 	ids := make([]int64, 0, len(entries))
-	var first pgx.Batch // each statement sees what was stored before it began, so the locks go before the rest
+	// Each statement sees what was stored before it began, so the locks go before the rest.
+	var first pgx.Batch
 	first.Queue("BEGIN")
 	first.Queue(lockNames, names)
-	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", batch.Claims()).Query(each(reading.State(s.Secret, batch.HasRow)))
-	first.Queue(dialect.Select()+" FROM records WHERE job_key = ANY ($1::bigint[])", batch.Jobs()).Query(each(reading.Record(batch.HasRecord)))
+	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", batch.Claims()).
+		Query(each(reading.State(s.Secret, batch.HasRow)))
+	first.Queue(dialect.Select()+" FROM records WHERE job_key = ANY ($1::bigint[])", batch.Jobs()).
+		Query(each(reading.Record(batch.HasRecord)))
 	first.Queue(takeChain, chains).Query(each(reading.Head(func(h audit.Head) { end = h })))
-	first.Queue(takeIDs, len(entries)).Query(each(reading.Row{Into: []any{&id}, Each: func() error { ids = append(ids, id); return nil }}))
+	first.Queue(takeIDs, len(entries)).Query(each(reading.Row{Into: []any{&id}, Each: func() error {
+		ids = append(ids, id)
+		return nil
+	}}))
 	if err := conn.SendBatch(ctx, &first).Close(); err != nil {
 		return nil, err
 	}
@@ -85,8 +92,9 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	last.Queue(setHead, c.Head.Chain, c.Head.Seq, c.Head.Hash[:], c.Head.At, c.Head.Signature)
 	last.Queue("COMMIT")
 	if err := conn.SendBatch(ctx, &last).Close(); err != nil {
-		if violation, ok := errors.AsType[*pgconn.PgError](err); ok && violation.ConstraintName == "records_place" {
-			err = &audit.BrokenError{Chain: end.Chain, Why: audit.Whyf("its signed head is behind its records: an earlier one was put back")}
+		if fault, ok := errors.AsType[*pgconn.PgError](err); ok && fault.ConstraintName == "records_place" {
+			err = &audit.BrokenError{Chain: end.Chain, Why: audit.Whyf(
+				"its signed head is behind its records: an earlier one was put back")}
 		}
 		return nil, err
 	}
@@ -98,12 +106,14 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 // key: to sign what follows a forged head would make it look like ours.
 func (s *store) checkHead(h audit.Head) error {
 	if h.Chain == 0 {
-		return &audit.BrokenError{Why: audit.Whyf("the signed head of a chain is gone; worker audit verify shows which")}
+		return &audit.BrokenError{Why: audit.Whyf(
+			"the signed head of a chain is gone; worker audit verify shows which")}
 	}
 	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.Secret.Public().CheckHead(h) {
 		return nil
 	}
-	return &audit.BrokenError{Chain: h.Chain, Why: audit.Whyf("its head was not signed with this key: it was changed; worker audit verify shows what is wrong with it")}
+	return &audit.BrokenError{Chain: h.Chain, Why: audit.Whyf("its head was not signed with this key: " +
+		"it was changed; worker audit verify shows what is wrong with it")}
 }
 
 // Probe makes a write: an append of nothing, in the way of nobody. So it fails where that does, such as

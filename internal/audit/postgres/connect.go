@@ -30,7 +30,8 @@ const (
 // Every query of ours has its index, and reads it in its order. A planner that knows nothing yet of a table
 // which has grown would read and sort all of it for each page: 300,000 records took 9 s instead of 2.
 const session = `SELECT
-	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
+	set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+		WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
 	set_config('search_path', 'analyze_retry, pg_temp', false),
 	set_config('row_security', 'off', false),
 	set_config('TimeZone', 'UTC', false),
@@ -73,7 +74,9 @@ func parse(url string, readOnly bool) (*pgxpool.Config, error) {
 }
 
 func parseURL(url string) (*pgxpool.Config, error) {
-	const expected = "the audit store's address is not of the form postgres://user:password@host:port/database (in a password, characters such as / @ : # ? % are written as %2F %40 %3A %23 %3F %25)"
+	const expected = "the audit store's address is not of the form " +
+		"postgres://user:password@host:port/database " +
+		"(in a password, characters such as / @ : # ? % are written as %2F %40 %3A %23 %3F %25)"
 	config, err := pgxpool.ParseConfig(url)
 	server, query, _ := strings.Cut(url, "?")
 	if err == nil && !strings.Contains("&"+query, "&sslmode=") && !onThisMachine(config) {
@@ -88,15 +91,16 @@ func parseURL(url string) (*pgxpool.Config, error) {
 // onThisMachine reports whether no password and no record leaves the machine.
 func onThisMachine(config *pgxpool.Config) bool {
 	here := func(host string) bool { return strings.HasPrefix(host, "/") || connurl.IsLoopback(host) }
-	return here(config.ConnConfig.Host) &&
-		!slices.ContainsFunc(config.ConnConfig.Fallbacks, func(f *pgconn.FallbackConfig) bool { return !here(f.Host) })
+	away := func(f *pgconn.FallbackConfig) bool { return !here(f.Host) }
+	return here(config.ConnConfig.Host) && !slices.ContainsFunc(config.ConnConfig.Fallbacks, away)
 }
 
 // checkServer refuses a server on which a synced record can be lost or not be written at all.
 func checkServer(ctx context.Context, conn *pgx.Conn) error {
 	var fsync string
 	var standby bool
-	if err := conn.QueryRow(ctx, "SELECT current_setting('fsync'), pg_is_in_recovery()").Scan(&fsync, &standby); err != nil {
+	row := conn.QueryRow(ctx, "SELECT current_setting('fsync'), pg_is_in_recovery()")
+	if err := row.Scan(&fsync, &standby); err != nil {
 		return err
 	}
 	return unfit(fsync, standby)
@@ -105,9 +109,12 @@ func checkServer(ctx context.Context, conn *pgx.Conn) error {
 func unfit(fsync string, standby bool) error {
 	switch {
 	case fsync != "on":
-		return fmt.Errorf("this PostgreSQL runs with fsync=%s, so that decisions which were answered can be lost: set fsync=on in its postgresql.conf and reload it", fsync)
+		return fmt.Errorf("this PostgreSQL runs with fsync=%s, "+
+			"so that decisions which were answered can be lost: "+
+			"set fsync=on in its postgresql.conf and reload it", fsync)
 	case standby:
-		return errors.New("this PostgreSQL is a standby and takes no writes: name the primary in the address, or name all servers and add target_session_attrs=read-write")
+		return errors.New("this PostgreSQL is a standby and takes no writes: " +
+			"name the primary in the address, or name all servers and add target_session_attrs=read-write")
 	}
 	return nil
 }

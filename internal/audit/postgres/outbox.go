@@ -24,11 +24,13 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 	}
 	conn := pooled.Hijack()
 	var leads bool
-	if err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")").Scan(&leads); err == nil && !leads {
+	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")").Scan(&leads)
+	if err == nil && !leads {
 		err = audit.ErrNotLeading
 	}
 	if err == nil {
-		_, err = conn.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING")
+		_, err = conn.Exec(ctx,
+			"INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING")
 	}
 	if err != nil {
 		closeConn(conn)
@@ -75,7 +77,8 @@ func (s *store) publish(do func(database) error) error {
 // published.
 const (
 	selectUnpublished = ` FROM (SELECT waiting.* FROM outbox CROSS JOIN LATERAL (
-		SELECT * FROM records WHERE chain = outbox.chain AND seq > published ORDER BY seq LIMIT $1) AS waiting) AS of_all ORDER BY id LIMIT $1`
+		SELECT * FROM records WHERE chain = outbox.chain AND seq > published ORDER BY seq LIMIT $1
+		) AS waiting) AS of_all ORDER BY id LIMIT $1`
 
 	// setPublished moves each place on as far as no record is left out.
 	setPublished = `UPDATE outbox SET published = through FROM (
@@ -96,5 +99,6 @@ func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Rec
 
 // Published implements [audit.Store].
 func (s *store) Published(ctx context.Context, ids []int64) error {
-	return s.wrap("move the outbox on", s.publish(func(in database) error { return in.Read(ctx, reading.One(), setPublished, ids) }))
+	err := s.publish(func(in database) error { return in.Read(ctx, reading.One(), setPublished, ids) })
+	return s.wrap("move the outbox on", err)
 }

@@ -62,8 +62,11 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 		return nil, fmt.Errorf("audit store: %w", err)
 	}
 	conn := config.ConnConfig
-	s := &store{pool: pool, name: "postgres://" + net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port))) + "/" + conn.Database}
-	s.Reader = reading.Reader{DB: database{pool}, Secret: secret, Snapshot: s.snapshot, Failed: s.wrap, Dialect: dialect}
+	server := net.JoinHostPort(conn.Host, strconv.Itoa(int(conn.Port)))
+	s := &store{pool: pool, name: "postgres://" + server + "/" + conn.Database}
+	s.Reader = reading.Reader{
+		DB: database{pool}, Secret: secret, Snapshot: s.snapshot, Failed: s.wrap, Dialect: dialect,
+	}
 	version, err := versionOf(ctx, s.DB)
 	if err == nil && version == 0 && !readOnly {
 		version, err = schemaVersion, Migrate(ctx, url)
@@ -90,7 +93,8 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 // settle signs the beginnings of a new store's chains, or compares the key with that of an old one.
 func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
 	given := s.Secret.Public().ID()
-	made, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given)
+	made, err := tx.Exec(ctx,
+		"INSERT INTO meta (name, value) VALUES ('key', $1) ON CONFLICT DO NOTHING", given)
 	if err != nil {
 		return err
 	}
@@ -102,8 +106,8 @@ func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
 		return audit.WrongKey(key, given)
 	}
 	for n := 1; err == nil && n <= chains; n++ {
-		head := s.Secret.Head(audit.NewChain(n), time.Now())
-		_, err = tx.Exec(ctx, setHead+" AND signature = ''", head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
+		h := s.Secret.Head(audit.NewChain(n), time.Now())
+		_, err = tx.Exec(ctx, setHead+" AND signature = ''", h.Chain, h.Seq, h.Hash[:], h.At, h.Signature)
 	}
 	return err
 }
@@ -134,7 +138,8 @@ func (s *store) wrap(doing string, err error) error {
 	}
 	switch sqlstate(err) {
 	case "", readOnlyTransaction, adminShutdown, crashShutdown:
-		if !errors.Is(err, audit.ErrNotLeading) && !errors.Is(err, audit.ErrRow) && !audit.IsBroken(err) { // those are not about the server
+		// These three are not about the server.
+		if !errors.Is(err, audit.ErrNotLeading) && !errors.Is(err, audit.ErrRow) && !audit.IsBroken(err) {
 			s.pool.Reset()
 		}
 	}

@@ -13,8 +13,9 @@ import (
 
 const (
 	// setCut never puts a cut back, where two purges meet.
-	setCut = `INSERT INTO cuts (chain, seq, hash, at, signature) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (chain)
-		DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, signature = excluded.signature WHERE cuts.seq < excluded.seq`
+	setCut = `INSERT INTO cuts (chain, seq, hash, at, signature) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, at = excluded.at,
+			signature = excluded.signature WHERE cuts.seq < excluded.seq`
 
 	// removeRecords removes the first records of a chain, and that their events are yet to be published.
 	removeRecords = `WITH passed AS (UPDATE outbox SET published = greatest(published, $2) WHERE chain = $1)
@@ -36,7 +37,8 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 		return s.remove(ctx, tx, removed)
 	})
 	if sqlstate(err) == noPrivilege {
-		err = fmt.Errorf("%w: only the owner of the tables may remove records: name that role in RETRY_DATABASE_URL", err)
+		err = fmt.Errorf("%w: only the owner of the tables may remove records: "+
+			"name that role in RETRY_DATABASE_URL", err)
 	}
 	if err != nil {
 		return nil, s.wrap("purge", err)

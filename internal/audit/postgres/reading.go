@@ -18,12 +18,14 @@ var dialect = reading.Dialect{
 	Row:    func(_ context.Context, _ reading.Database, claimID string) (any, error) { return claimID, nil },
 	Alike:  "1, 2, 3, 4, 5, 6, 7",
 	Backlog: `SELECT coalesce(sum(heads.seq - published), 0)::bigint, min(records.at)
-		FROM outbox JOIN heads USING (chain) LEFT JOIN records ON records.chain = outbox.chain AND records.seq = published + 1
+		FROM outbox JOIN heads USING (chain)
+			LEFT JOIN records ON records.chain = outbox.chain AND records.seq = published + 1
 		WHERE EXISTS (SELECT FROM meta WHERE name = 'queue')`,
-	Expired: `SELECT heads.chain, last.seq, last.hash, last.seq - coalesce(cuts.seq, 0) FROM heads LEFT JOIN cuts USING (chain)
-		CROSS JOIN LATERAL (
+	Expired: `SELECT heads.chain, last.seq, last.hash, last.seq - coalesce(cuts.seq, 0)
+		FROM heads LEFT JOIN cuts USING (chain) CROSS JOIN LATERAL (
 			SELECT seq, hash FROM records WHERE chain = heads.chain AND seq < coalesce(
-				(SELECT seq FROM records WHERE chain = heads.chain AND at >= $1 ORDER BY seq LIMIT 1), heads.seq + 1) ORDER BY seq DESC LIMIT 1
+				(SELECT seq FROM records WHERE chain = heads.chain AND at >= $1 ORDER BY seq LIMIT 1),
+				heads.seq + 1) ORDER BY seq DESC LIMIT 1
 		) AS last ORDER BY chain`,
 }
 
@@ -53,7 +55,8 @@ const longer = "SET LOCAL statement_timeout = 0"
 
 // snapshot calls read with the store as it is at one moment, for as long as it takes.
 func (s *store) snapshot(ctx context.Context, read func(reading.Database) error) error {
-	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, longer); err != nil {
 			return err
 		}
@@ -67,7 +70,8 @@ var insertRecords = func() string {
 	for i, c := range reading.Columns {
 		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.Kind)
 	}
-	return "INSERT INTO records (" + reading.Names(reading.Columns) + ") SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
+	return "INSERT INTO records (" + reading.Names(reading.Columns) + ") " +
+		"SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
 }()
 
 // valuesOf are the arguments of insertRecords.

@@ -84,7 +84,8 @@ func versionOf(ctx context.Context, from reading.Database) (version int64, err e
 func checkVersion(has int64) error {
 	switch {
 	case has == 0:
-		return errors.New("its tables are missing, or not open to this role: run `worker audit migrate` as the owner (deploy/postgres)")
+		return errors.New("its tables are missing, or not open to this role: " +
+			"run `worker audit migrate` as the owner (deploy/postgres)")
 	case has != schemaVersion:
 		return audit.WrongSchema(has, schemaVersion)
 	}

@@ -124,23 +124,23 @@ func (r *Reader) Open(ctx context.Context, visit func(string, *audit.State) erro
 }
 
 // Claim implements [audit.Store].
-func (r *Reader) Claim(ctx context.Context, claimID string) (state audit.State, all []audit.Record, err error) {
+func (r *Reader) Claim(ctx context.Context, claim string) (state audit.State, all []audit.Record, err error) {
 	err = r.Snapshot(ctx, func(from Database) error {
-		row, err := r.Row(ctx, from, claimID)
+		row, err := r.Row(ctx, from, claim)
 		if err != nil {
 			return err
 		}
 		err = from.Read(ctx, State(r.Secret, func(_ string, found *audit.State, err error) error {
 			state = *found
 			return err
-		}), selectStates+" WHERE claim_id = $1 AND "+r.RowKey+" = $2", claimID, row)
+		}), selectStates+" WHERE claim_id = $1 AND "+r.RowKey+" = $2", claim, row)
 		if err != nil {
 			return err
 		}
-		all, err = r.Records(ctx, from, r.SelectClaim(), claimID, state.Tip)
+		all, err = r.Records(ctx, from, r.SelectClaim(), claim, state.Tip)
 		return err
 	})
-	return state, all, r.Failed(fmt.Sprintf("read claim %q", claimID), err)
+	return state, all, r.Failed(fmt.Sprintf("read claim %q", claim), err)
 }
 
 // Select selects Columns.
@@ -152,19 +152,27 @@ func (d *Dialect) Select() string {
 // row leads to.
 func (d *Dialect) SelectClaim() string {
 	return strings.ReplaceAll(`WITH RECURSIVE found (n) AS (
-			SELECT [id] FROM records WHERE claim_id = $1 AND kind IN (7, 16, 18) UNION SELECT CAST($2 AS bigint)
+			SELECT [id] FROM records WHERE claim_id = $1 AND kind IN (7, 16, 18)
+			UNION SELECT CAST($2 AS bigint)
 			UNION SELECT prev FROM found CROSS JOIN records WHERE [id] = n AND prev > 0
 		) `, "[id]", d.ID) + d.Select() + " FROM found CROSS JOIN records WHERE " + d.ID + " = n ORDER BY 1"
 }
 
 // Records returns the records of an answer that has all Columns.
-func (r *Reader) Records(ctx context.Context, from Database, text string, args ...any) (all []audit.Record, err error) {
-	err = from.Read(ctx, Record(func(r *audit.Record) error { all = append(all, *r); return nil }), text, args...)
+func (r *Reader) Records(
+	ctx context.Context, from Database, text string, args ...any,
+) (all []audit.Record, err error) {
+	err = from.Read(ctx, Record(func(r *audit.Record) error {
+		all = append(all, *r)
+		return nil
+	}), text, args...)
 	return all, err
 }
 
 // Between implements [audit.Store].
-func (r *Reader) Between(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error) error {
+func (r *Reader) Between(
+	ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error,
+) error {
 	text := r.Select() + " FROM records WHERE " + ofTime + ofKinds(kinds) + " ORDER BY at, 1"
 	return r.Failed("read records", r.DB.Read(ctx, Record(visit), text, from, to))
 }
@@ -185,14 +193,17 @@ func ofKinds(kinds []audit.Kind) string {
 }
 
 // Totals implements [audit.Store].
-func (r *Reader) Totals(ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Total) error) error {
+func (r *Reader) Totals(
+	ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Total) error,
+) error {
 	var t audit.Total
-	row := Row{
-		[]any{&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes, &t.Records, &t.Attempts, &t.Seconds},
-		func() error { return visit(&t) },
-	}
+	row := Row{[]any{
+		&t.Kind, &t.Policy, &t.Class, &t.Rule, &t.Code, &t.Flags, &t.Minutes,
+		&t.Records, &t.Attempts, &t.Seconds,
+	}, func() error { return visit(&t) }}
 	return r.Failed("count the records", r.DB.Read(ctx, row,
-		`SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60 AS minutes, count(*), sum(attempts), CAST(sum(seconds) AS bigint)
+		`SELECT kind, policy, class, rule, code, course, (seconds + 59) / 60 AS minutes,
+			count(*), sum(attempts), CAST(sum(seconds) AS bigint)
 		FROM records WHERE `+ofTime+ofKinds(kinds)+" GROUP BY "+r.Alike, from, to))
 }
 
@@ -215,7 +226,9 @@ func Ends(ctx context.Context, from Database, chains int) (heads, cuts []audit.H
 		}
 	}), "SELECT * FROM heads ORDER BY chain")
 	if err == nil {
-		err = from.Read(ctx, Head(func(h audit.Head) { cuts = append(cuts, h) }), "SELECT * FROM cuts ORDER BY chain")
+		err = from.Read(ctx, Head(func(h audit.Head) {
+			cuts = append(cuts, h)
+		}), "SELECT * FROM cuts ORDER BY chain")
 	}
 	return heads, cuts, err
 }
@@ -247,9 +260,13 @@ func (r *Reader) Backlog(ctx context.Context) (waiting int64, oldest time.Time, 
 }
 
 // Expired returns what may be removed of each chain because it was decided before a time.
-func (r *Reader) Expired(ctx context.Context, from Database, before time.Time) (all []audit.Purged, err error) {
+func (r *Reader) Expired(ctx context.Context, from Database, before time.Time) ([]audit.Purged, error) {
+	var all []audit.Purged
 	var p audit.Purged
-	row := Row{[]any{&p.Chain, &p.Through, bytes(p.Hash[:]), &p.Records}, func() error { all = append(all, p); return nil }}
-	err = from.Read(ctx, row, r.Dialect.Expired, before)
+	row := Row{[]any{&p.Chain, &p.Through, bytes(p.Hash[:]), &p.Records}, func() error {
+		all = append(all, p)
+		return nil
+	}}
+	err := from.Read(ctx, row, r.Dialect.Expired, before)
 	return all, err
 }

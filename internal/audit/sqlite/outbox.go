@@ -27,7 +27,8 @@ func (s *store) Lead(ctx context.Context) (release func(), err error) {
 // Unpublished implements [audit.Store]. Records are committed in the order of their IDs, so one place tells
 // them apart.
 func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Record, err error) {
-	waiting, err = s.Records(ctx, s.DB, s.Select()+" FROM records WHERE seq > (SELECT published FROM outbox) ORDER BY seq LIMIT $1", limit)
+	waiting, err = s.Records(ctx, s.DB, s.Select()+
+		" FROM records WHERE seq > (SELECT published FROM outbox) ORDER BY seq LIMIT $1", limit)
 	return waiting, s.failed(err)
 }
 
@@ -40,7 +41,9 @@ const setPublished = `UPDATE outbox SET published = through FROM (
 
 // Published implements [audit.Store].
 func (s *store) Published(ctx context.Context, ids []int64) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.exec(ctx, setPublished, list(ids)) })
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		return w.exec(ctx, setPublished, list(ids))
+	})
 }
 
 // Purge implements [audit.Store].
@@ -56,7 +59,8 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 		through := removed[0].Through
 		return errors.Join(
 			w.setMark(ctx, "cuts", w.secret.Cut(removed[0], time.Now())),
-			w.exec(ctx, "UPDATE outbox SET published = max(published, $1)", through), // what is removed will never be published
+			// What is removed will never be published.
+			w.exec(ctx, "UPDATE outbox SET published = max(published, $1)", through),
 			w.exec(ctx, "DELETE FROM records WHERE seq <= $1", through))
 	})
 	return removed, err

@@ -33,7 +33,8 @@ func hold(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{file: file, made: made, lock: flock.New(lockName(file), flock.SetPermissions(0o600)), open: map[string]fs.FileInfo{}}
+	p := &place{file: file, made: made, open: map[string]fs.FileInfo{}}
+	p.lock = flock.New(lockName(file), flock.SetPermissions(0o600))
 	held, err := p.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the file: %w", err)
@@ -53,7 +54,8 @@ func hold(path string) (*place, error) {
 func private(path string) (made bool, err error) {
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		if _, err := os.Stat(path); err != nil {
-			return false, fmt.Errorf("there is a write-ahead log (%s-wal) but no store: put the store back in its place, or move the log away", path)
+			return false, fmt.Errorf("there is a write-ahead log (%s-wal) but no store: "+
+				"put the store back in its place, or move the log away", path)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -85,13 +87,16 @@ func (p *place) check() error {
 		now, err := os.Stat(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s was moved away or removed while it was in use: put it back, or stop this worker and restore (worker audit restore)", name)
+			return fmt.Errorf("%s was moved away or removed while it was in use: "+
+				"put it back, or stop this worker and restore (worker audit restore)", name)
 		case err != nil:
 			return err
 		case !os.SameFile(now, was):
-			return fmt.Errorf("another file was put in the place of %s while it was in use, and is not written to: put the right one back, or restart this worker", name)
+			return fmt.Errorf("another file was put in the place of %s while it was in use, "+
+				"and is not written to: put the right one back, or restart this worker", name)
 		case links(now) > 1:
-			return fmt.Errorf("%s has %d names (hard links); by another name it would have another log, and one of the two would be lost: "+
+			return fmt.Errorf("%s has %d names (hard links); "+
+				"by another name it would have another log, and one of the two would be lost: "+
 				"find them (find / -xdev -samefile %[1]s) and remove all but one", name, links(now))
 		}
 	}

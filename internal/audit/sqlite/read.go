@@ -19,13 +19,16 @@ var dialect = reading.Dialect{
 	ID: "seq", Chain: "1", Chains: 1,
 	RowKey: "id",
 	// One text, because SQLite sorts what it groups, and one column is sorted in half the time of seven.
-	Alike: "kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || course || '|' || ((seconds + 59) / 60)",
-	Backlog: `SELECT (SELECT max(seq) FROM records) - published, at FROM outbox JOIN records ON seq > published
+	Alike: "kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || " +
+		"course || '|' || ((seconds + 59) / 60)",
+	Backlog: `SELECT (SELECT max(seq) FROM records) - published, at
+		FROM outbox JOIN records ON seq > published
 		WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'queue') ORDER BY seq LIMIT 1`,
 	// The last record before the first that is too young. The plus keeps SQLite from the index on at: what is
 	// passed on the way is what will be removed.
 	Expired: `SELECT 1, seq, hash, seq - (SELECT min(seq) FROM records) + 1 FROM records
-		WHERE seq < coalesce((SELECT seq FROM records WHERE +at >= $1 ORDER BY seq LIMIT 1), (SELECT max(seq) + 1 FROM records)) ORDER BY seq DESC LIMIT 1`,
+		WHERE seq < coalesce((SELECT seq FROM records WHERE +at >= $1 ORDER BY seq LIMIT 1),
+			(SELECT max(seq) + 1 FROM records)) ORDER BY seq DESC LIMIT 1`,
 }
 
 // database is what is asked over database/sql.
@@ -93,7 +96,8 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 			return err
 		}
 		var finding string
-		if err := from.Read(ctx, reading.One(&finding), "PRAGMA integrity_check(1)"); err != nil || finding == "ok" {
+		err := from.Read(ctx, reading.One(&finding), "PRAGMA integrity_check(1)")
+		if err != nil || finding == "ok" {
 			return err
 		}
 		return damage(finding)
@@ -112,5 +116,6 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 }
 
 func damage(finding string) error {
-	return &audit.BrokenError{Why: audit.Whyf("the file is damaged, restore a backup: %s", strings.Join(strings.Fields(finding), " "))}
+	finding = strings.Join(strings.Fields(finding), " ")
+	return &audit.BrokenError{Why: audit.Whyf("the file is damaged, restore a backup: %s", finding)}
 }

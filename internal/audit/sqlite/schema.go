@@ -31,7 +31,8 @@ func makeTables(ctx context.Context, path string) error {
 		return err
 	}
 	if mode != "wal" {
-		return fmt.Errorf("the file system does not allow SQLite's write-ahead log (journal mode %q): use a local disk", mode)
+		return fmt.Errorf("the file system does not allow SQLite's write-ahead log "+
+			"(journal mode %q): use a local disk", mode)
 	}
 	var defined int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&defined); err != nil {

@@ -45,7 +45,9 @@ type store struct {
 //
 // It fails with [audit.ErrHeld] where another process has the store, or a [*audit.BrokenError] where the last
 // record is not the one that the signed head names.
-func Open(ctx context.Context, path string, key func(fresh bool) (*audit.Secret, error)) (audit.Store, error) {
+func Open(
+	ctx context.Context, path string, key func(fresh bool) (*audit.Secret, error),
+) (audit.Store, error) {
 	s := unopened(path)
 	if err := s.open(ctx, key); err != nil {
 		return nil, errors.Join(s.failed(err), s.Close())
@@ -106,8 +108,12 @@ func (s *store) openReader(ctx context.Context) (err error) {
 		err = checkVersion(ctx, s.read)
 	}
 	s.DB = database{s.read}
-	if fault, is := errors.AsType[*driver.Error](err); is && (fault.Code()&0xff == lib.SQLITE_CANTOPEN || fault.Code()&0xff == lib.SQLITE_READONLY) {
-		return fmt.Errorf("SQLite must write beside the file in order to read it, and may not: copy it, with its -wal if there is one, to a place of your own (%w)", fault)
+	if fault, is := errors.AsType[*driver.Error](err); is {
+		switch fault.Code() & 0xff {
+		case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
+			return fmt.Errorf("SQLite must write beside the file in order to read it, and may not: "+
+				"copy it, with its -wal if there is one, to a place of your own (%w)", fault)
+		}
 	}
 	return err
 }
@@ -190,8 +196,9 @@ func (s *store) reopen(ctx context.Context) error {
 		return err
 	}
 	if w.end.Seq < s.stored {
-		return errors.Join(fmt.Errorf("what was stored is not in the file any more: it had %d records and has %d: stop this worker and restore a backup (worker audit restore)",
-			s.stored, w.end.Seq), w.close())
+		err = fmt.Errorf("what was stored is not in the file any more: it had %d records and has %d: "+
+			"stop this worker and restore a backup (worker audit restore)", s.stored, w.end.Seq)
+		return errors.Join(err, w.close())
 	}
 	s.writer = w
 	return nil
@@ -207,8 +214,13 @@ func (s *store) failed(err error) error {
 
 // source is the driver's name for the file, with pragmas such as "synchronous(FULL)".
 func source(path, mode string, pragmas ...string) string {
-	query := url.Values{"mode": {mode}, "_time_integer_format": {"unix_micro"}, "_pragma": append(pragmas, "busy_timeout(1000)")}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String()
+	query := url.Values{
+		"mode":                 {mode},
+		"_time_integer_format": {"unix_micro"},
+		"_pragma":              append(pragmas, "busy_timeout(1000)"),
+	}
+	file := (&url.URL{Path: path}).EscapedPath()
+	return (&url.URL{Scheme: "file", Opaque: file, RawQuery: query.Encode()}).String()
 }
 
 // openPool opens connections that read.

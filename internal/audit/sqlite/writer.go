@@ -74,7 +74,8 @@ func (w *writer) keepLog() {
 func (w *writer) load(ctx context.Context) error {
 	w.end = audit.Head{Chain: chainNumber, Hash: audit.NewChain(chainNumber).Last}
 	last := reading.Head(func(h audit.Head) { w.end = h })
-	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
+	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records "+
+		"ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,9 @@ func (w *writer) load(ctx context.Context) error {
 	case key == "" && w.end.Seq == 0:
 		w.end = w.secret.Head(audit.NewChain(chainNumber), time.Now())
 		return w.transact(ctx, func(ctx context.Context, w *writer) error {
-			return errors.Join(w.exec(ctx, "INSERT INTO meta VALUES ('key', ?)", given), w.setMark(ctx, "heads", w.end))
+			return errors.Join(
+				w.exec(ctx, "INSERT INTO meta VALUES ('key', ?)", given),
+				w.setMark(ctx, "heads", w.end))
 		})
 	case key != given:
 		return audit.WrongKey(key, given)
@@ -99,7 +102,9 @@ func (w *writer) load(ctx context.Context) error {
 		return err
 	}
 	if h := heads[0]; h.Seq != w.end.Seq || h.Hash != w.end.Hash || !w.secret.Public().CheckHead(h) {
-		return &audit.BrokenError{Chain: chainNumber, Seq: w.end.Seq, Why: audit.Whyf("it is the last one, but not the one that the signed head names; see what worker audit verify says, and restore a backup")}
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.end.Seq, Why: audit.Whyf(
+			"it is the last one, but not the one that the signed head names; " +
+				"see what worker audit verify says, and restore a backup")}
 	}
 	w.end = heads[0]
 	return nil
@@ -175,7 +180,8 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	keys, err := w.notNew(ctx, b.Jobs())
 	if err == nil && len(keys) > 0 {
 		err = database{w}.Read(ctx, reading.Record(b.HasRecord),
-			dialect.Select()+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value", list(keys))
+			dialect.Select()+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value",
+			list(keys))
 	}
 	if err != nil {
 		return err
@@ -190,7 +196,8 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 		return nil
 	}
 	return database{w}.Read(ctx, reading.State(w.secret, b.HasRow),
-		"SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claims.id = asked.value", list(open))
+		"SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claims.id = asked.value",
+		list(open))
 }
 
 // claimRows are where the rows of the open claims are, by claim.
@@ -293,7 +300,8 @@ func (w *writer) write(ctx context.Context, queries map[int]string, values []any
 }
 
 func (w *writer) setMark(ctx context.Context, table string, h audit.Head) error {
-	return w.exec(ctx, "INSERT OR REPLACE INTO "+table+" VALUES (?, ?, ?, ?, ?)", h.Chain, h.Seq, h.Hash[:], h.At, h.Signature)
+	return w.exec(ctx, "INSERT OR REPLACE INTO "+table+" VALUES (?, ?, ?, ?, ?)",
+		h.Chain, h.Seq, h.Hash[:], h.At, h.Signature)
 }
 
 // maxRows is the most rows of one statement. Statements are prepared for its powers of two only: many rows at
@@ -314,7 +322,8 @@ var (
 	stored        = reading.Columns[2:] // of a record
 	columns       = reading.Names(stored)
 	insertRecords = repeated("records", columns, "")
-	insertClaims  = repeated("claims", "id, claim_id, state", " ON CONFLICT DO UPDATE SET state = excluded.state")
+	insertClaims  = repeated("claims", "id, claim_id, state",
+		" ON CONFLICT DO UPDATE SET state = excluded.state")
 )
 
 // Probe implements [audit.Store]. It writes the head once more.
