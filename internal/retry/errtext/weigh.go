@@ -1,6 +1,7 @@
 package errtext
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -88,7 +89,7 @@ func (t *Text) passes(p *Piece) {
 		p.lower(nothing, "the name of a field")
 	case p.row.Code == "407", p.sign == tls && t.near(p, wholeText, ofCertificate) != nil,
 		p.sign == tls && t.near(p, sentence, ofOwn) != nil,
-		p.sign == proxy && t.near(p, sentence, ofOwn, ofEither) != nil, t.isBecause(p):
+		p.sign == proxy && t.near(p, sentence, ofOwn, ofEither) != nil:
 		p.lower(soft, "may be the hospital's own fault")
 	case p.row.Code == "500", p.row.Code == "520":
 		p.lower(soft, "says only that the program there failed")
@@ -333,18 +334,6 @@ func (t *Text) isReason(i int32) bool {
 	return strings.Contains(t.between(first-1, first), ":") || slices.ContainsFunc(t.marks, isCause)
 }
 
-// isBecause reports whether a clause behind a piece says as its reason what is wrong with something of the
-// hospital's own: conexão recusada: certificado ausente.
-func (t *Text) isBecause(p *Piece) bool {
-	of := &t.Tokens[p.last]
-	return slices.ContainsFunc(t.marks, func(m span) bool {
-		k := &t.Tokens[m.first]
-		isReason := m.row.Sign == "wrong" && m.first > p.last && k.sentence == of.sentence &&
-			k.clause != of.clause && t.isReason(m.first)
-		return isReason && t.near(&Piece{span: m}, clause, ofOwn, ofCertificate) != nil
-	})
-}
-
 // The rows of what is said in words that are no phrase.
 var (
 	ownFault   = unnamed("a fault of the hospital's own", "own")
@@ -357,24 +346,28 @@ func unnamed(term, name string) *Row {
 }
 
 // addOwn adds faults of the hospital's own: something of its access in a sentence with a word of trouble,
-// whatever stands between. Who asks for a change of it says a fact, and may name it in another sentence: no
-// system that is away asks for a new certificate.
+// whatever stands between. It is a fact where what only the hospital has is amiss, missing or expired, and
+// where somebody asks for a change, which may name it in another sentence: no system that is away says so.
+// The lines of a stack trace have names of what every program has.
 func (t *Text) addOwn() (some bool) {
 	for _, m := range t.marks {
-		isChange := m.row.Sign == "change"
-		isWrong := isChange || m.row.Sign == "wrong" || m.row.Sign == "trouble" || m.row.Sign == "check"
-		if !isWrong {
+		isChange, isAmiss := m.row.Sign == "change", m.row.Sign == "amiss"
+		if !isChange && !isAmiss && m.row.Sign != "wrong" && m.row.Sign != "trouble" && m.row.Sign != "check" {
 			continue
 		}
 		p := Piece{span: span{m.first, m.last, ownFault}}
 		role, n := t.subject(&p)
-		if n = t.ownOf(&p, role, n); n == nil && isChange {
+		n = t.ownOf(&p, role, n)
+		switch {
+		case n == nil && isChange:
 			n = t.near(&p, wholeText, ofHospital...)
+		case isAmiss && (n == nil || n.row.Sign == ofEither):
+			n = cmp.Or(t.near(&p, clause, ofOwn, ofCertificate), n)
 		}
-		if n != nil {
+		if n != nil && t.Tokens[n.first].place != trace {
 			p := t.add(ownFault, int(n.first), int(n.last))
 			p.weight, p.subject, some = denial, n, true
-			if isChange {
+			if isChange || isAmiss && n.row.Sign != ofEither {
 				p.weight, p.sign = fact, setup
 			}
 		}
