@@ -142,10 +142,10 @@ type Record struct {
 	DecidedBy string `json:"decidedBy,omitempty"`
 	// Course is how the claim went that ended by this record; zero for all others.
 	Course Course `json:"course,omitzero"`
-	// Message and Variables are what the job was answered with: the text of a BPMN error or an incident, and a
-	// JSON object of variables, of which the answer of RN-BIL-004 takes five. The variable originalError is left
-	// out: it is the job's own text, and is put in again from there when the answer is sent (RN-BIL-005 section
-	// 10.1, LGPD).
+	// Message and Variables are what the job was answered with: the text of a BPMN error or an incident, and
+	// a JSON object of variables, of which the answer of RN-BIL-004 takes five. The variable originalError is
+	// left out: it is the job's own text, and is put in again from there when the answer is sent (RN-BIL-005
+	// section 10.1, LGPD).
 	Message   string `json:"message,omitempty"`
 	Variables string `json:"-"`
 	// Detail is a JSON object with the rest; see [contract.Facts].

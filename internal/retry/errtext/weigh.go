@@ -352,7 +352,7 @@ func unnamed(term, name string) *Row {
 func (t *Text) addOwn() (some bool) {
 	for _, m := range t.marks {
 		isChange, isAmiss := m.row.Sign == "change", m.row.Sign == "amiss"
-		if !isChange && !isAmiss && m.row.Sign != "wrong" && m.row.Sign != "trouble" && m.row.Sign != "check" {
+		if !slices.Contains([]string{"change", "amiss", "wrong", "trouble", "check"}, m.row.Sign) {
 			continue
 		}
 		p := Piece{span: span{m.first, m.last, ownFault}}
