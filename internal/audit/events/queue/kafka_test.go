@@ -59,14 +59,15 @@ func TestPublishEndsWithItsContextThoughTheBrokerHangs(t *testing.T) {
 	defer close(hangs)
 	p := c.Open(t, "hangs")
 	check.Must(t, p.Publish(t.Context(), eventstest.Batch(t, 1))[0])
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cancel() // only now, for a slow machine takes its time over the connection
 		c.SleepControl(func() { <-hangs })
 		return nil, nil, false
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
 	for _, err := range p.Publish(ctx, eventstest.Batch(t, 3)) {
-		check.Fails(t, err, "topic hangs: context deadline exceeded")
+		check.Fails(t, err, "topic hangs: context canceled")
 	}
 }
 
