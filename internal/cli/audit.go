@@ -53,11 +53,10 @@ up by its own means.`,
 			return nil, text.Messagef("the copy is there, but cannot be checked: %s", err)
 		}
 		c.cfg.DatabaseURL = config.URL("sqlite://" + c.args[0])
-		if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
+		if err := c.open(); err != nil {
 			return nil, err
 		}
-		value, err := verify(c, public, nil)
-		return value, errors.Join(err, c.store.Close())
+		return verify(c, public, nil)
 	})
 }
 

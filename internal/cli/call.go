@@ -75,15 +75,26 @@ func (p *program) does(command *cobra.Command, needed needs, do func(*call) erro
 		}
 		c.w = &wording{Printer: printer}
 		if needed >= aStore {
-			if c.store, err = app.OpenHistory(c.Context(), c.cfg); err != nil {
+			if err := c.open(); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, c.store.Close()) }()
 		}
 		err = do(c)
+		if c.store != nil {
+			err = errors.Join(err, c.store.Close())
+		}
 		return cmp.Or(c.print(c.w.String()), err)
 	}
 	return command
+}
+
+// open opens the store, unless something is wrong with the flags.
+func (c *call) open() (err error) {
+	if c.wrong != nil {
+		return c.wrong
+	}
+	c.store, err = app.OpenHistory(c.Context(), c.cfg)
+	return err
 }
 
 // answers makes a command of its answer: a value, which --json prints in the place of what is said. Where

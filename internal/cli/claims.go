@@ -40,7 +40,7 @@ those of the 30 days before --to or before now.`,
 	older := spanFlag(flags, "older-than", "", "only claims so old")
 	periodFlags(command, "")
 	forSheet := flags.Bool("csv", false, "print CSV, in pt-BR as Excel in Brazil reads it")
-	p.answers(command, aStore, func(c *call) (any, error) {
+	p.answers(command, settings, func(c *call) (any, error) {
 		column, now := named(c, "by", "column", *by, columns), p.now()
 		within := c.period(now, 0)
 		query := claims.Query{Part: strings.Join(c.args, ""), From: within.from, To: within.to}
@@ -50,8 +50,8 @@ those of the 30 days before --to or before now.`,
 		for _, word := range *states {
 			query.States = append(query.States, named(c, "state", "standing", word, claims.Standings()))
 		}
-		if c.wrong != nil {
-			return nil, c.wrong
+		if err := c.open(); err != nil {
+			return nil, err
 		}
 		all, err := claims.List(c.Context(), c.store, query, now)
 		if err != nil {

@@ -26,10 +26,10 @@ one counts in the time of its last record.`,
 	periodFlags(command, "")
 	command.MarkFlagsMutuallyExclusive("since", "day", "week", "month", "from")
 	command.MarkFlagsMutuallyExclusive("since", "to")
-	return p.answers(command, aStore, func(c *call) (any, error) {
+	return p.answers(command, settings, func(c *call) (any, error) {
 		within := c.period(p.now(), *since)
-		if c.wrong != nil {
-			return nil, c.wrong
+		if err := c.open(); err != nil {
+			return nil, err
 		}
 		answer, _, err := measure(c, within)
 		if err != nil {

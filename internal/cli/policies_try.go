@@ -129,8 +129,9 @@ func (t *trial) changes(from, to classed, claimID string) {
 	}
 	change := t.Changes[i]
 	change.Errors++
-	accepted := change.claims[claimID] // which it stays
-	change.claims[claimID] = accepted
+	if _, counted := change.claims[claimID]; !counted {
+		change.claims[claimID] = false
+	}
 	change.Claims = len(change.claims)
 }
 

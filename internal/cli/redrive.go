@@ -35,9 +35,10 @@ retries are used up, 5 in another state.`,
 	}
 	var o redriveFlags
 	o.define(command)
-	return p.answers(command, aStore, func(c *call) (any, error) {
-		if o.check(c); c.wrong != nil {
-			return nil, c.wrong
+	return p.answers(command, settings, func(c *call) (any, error) {
+		o.check(c)
+		if err := c.open(); err != nil {
+			return nil, err
 		}
 		sender, err := app.NewRedriver(c.cfg)
 		if err != nil {
@@ -67,8 +68,9 @@ func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, error) {
 	answer := redriven{Claims: chosen}
 	if o.reason != "" {
 		planned := answer.Count(redrive.Planned)
+		step := max(1, planned/10) // ten lines, however many there are and however long that takes
 		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(given int) {
-			if given%50 == 0 { // many take minutes
+			if planned > 1 && given%step == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), c.w.Sprintf("%d of %d ordered", given, planned))
 			}
 		})

@@ -33,11 +33,11 @@ changed. Of a past time it is the same whenever it is written.`,
 	periodFlags(command, "last")
 	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
-	p.answers(command, aStore, func(c *call) (any, error) {
+	p.answers(command, settings, func(c *call) (any, error) {
 		form, now := named(c, "format", "format", *format, []string{"text", "html"}), p.now()
 		within := c.period(now, 31*day)
-		if c.wrong != nil {
-			return nil, c.wrong
+		if err := c.open(); err != nil {
+			return nil, err
 		}
 		r, broken, err := reported(c, within, now)
 		if err != nil {
