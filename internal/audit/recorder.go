@@ -176,8 +176,8 @@ func (r *Recorder) observe(began time.Time, err error) {
 	r.outage.Succeeded()
 }
 
-// Run probes a store that is lost or idle until ctx ends. Then it waits a second for an append that nobody
-// waits for any more.
+// Run probes a store that is lost or idle until ctx ends. Then it waits up to a second for an append whose
+// caller is gone.
 func (r *Recorder) Run(ctx context.Context) {
 	backoff := outage.Backoff{Min: 50 * time.Millisecond, Max: 2 * time.Second}
 	for ctx.Err() == nil {

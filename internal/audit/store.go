@@ -31,7 +31,7 @@ type Store interface {
 	Totals(ctx context.Context, from, to time.Time, kinds []Kind, visit func(*Total) error) error
 
 	// Heads returns the signed end of every chain, and the cut of each that has one. A chain whose head is
-	// gone comes with one that nobody signed: its Signature is empty.
+	// gone comes with one that is not signed: its Signature is empty.
 	Heads(ctx context.Context) (heads, cuts []Head, err error)
 	// Walk shows the store as it is at one moment. Then it looks for damage that no record shows, such as in
 	// what finds a record, and returns a *BrokenError for the first that it finds.

@@ -38,8 +38,8 @@ const (
 )
 
 // Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and
-// jobs, a chain, the IDs. So IDs ascend within a claim and within a chain, and whoever has a chain waits for
-// nobody.
+// jobs, a chain, the IDs. So IDs ascend within a claim and within a chain, and a transaction that has
+// its chain does not wait.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	results, err := s.append(ctx, entries)
 	return results, s.wrap("append", err)
@@ -116,8 +116,8 @@ func (s *store) checkHead(h audit.Head) error {
 		"it was changed; worker audit verify shows what is wrong with it")}
 }
 
-// Probe makes a write: an append of nothing, in the way of nobody. So it fails where that does, such as
-// behind a pooler that takes no transaction, or a lock on a table.
+// Probe appends nothing, which blocks no other append. It fails where an append fails, such as behind a
+// pooler that takes no transaction, or a lock on a table.
 func (s *store) Probe(ctx context.Context) error {
 	_, err := s.Append(ctx, nil)
 	return err

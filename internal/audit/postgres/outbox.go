@@ -54,7 +54,7 @@ func (s *store) lead(conn *pgx.Conn) {
 const closeTimeout = time.Second
 
 // closeConn closes a connection. Its end would release a lock too, but only when the server gets to it. It is
-// gone in any case, so nobody needs the errors.
+// gone in any case, so the errors are dropped.
 func closeConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

@@ -42,7 +42,7 @@ func (s *Set) add(file string, content []byte) error {
 // read reads a policy, over what it inherits. It may extend one above it, and one that it replaces.
 func (r *reader) read(node yaml.Node) {
 	var head struct{ Extends string }
-	_ = node.Decode(&head) // fill says what is wrong
+	_ = node.Decode(&head) // fill reports what is wrong
 	parent := r.all[head.Extends]
 	e := cmp.Or(parent, &defaults).heir(r.file, node)
 	if e.misread = !r.fill(&e.Settings, &e.node); e.Name == "" {
