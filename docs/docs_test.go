@@ -99,17 +99,26 @@ func TestEveryPackageIsInTheTable(t *testing.T) {
 	}
 }
 
-// A name may be the beginning of several: `go test -run TestMail` is how they are run.
+// A name may be the beginning of several, as of `go test -run TestMail`; a fact is one that both stores are held to.
 func TestEveryTestThatAPageNamesExists(t *testing.T) {
 	t.Parallel()
 	var sources strings.Builder
-	for _, source := range files(t, "_test.go") {
+	for _, source := range files(t, ".go") {
 		sources.WriteString(source)
 	}
+	names := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+|\bfact "[^"]*`)
 	for page, text := range files(t, ".md") {
-		for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
-			if !strings.Contains(sources.String(), "\nfunc "+name) {
-				t.Errorf("%s names %s, which does not exist", page, name)
+		for line := range strings.Lines(text) {
+			named := map[string]bool{}
+			for _, name := range names.FindAllString(line, -1) {
+				if named[name] && strings.HasPrefix(line, "|") {
+					t.Errorf("%s names %s twice in one row", page, name)
+				}
+				named[name] = true
+				fact := "\t{" + strings.TrimPrefix(name, "fact ")
+				if !strings.Contains(sources.String(), "\nfunc "+name) && !strings.Contains(sources.String(), fact) {
+					t.Errorf("%s names %s, which does not exist", page, name)
+				}
 			}
 		}
 	}
