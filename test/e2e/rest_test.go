@@ -10,7 +10,7 @@ import (
 func TestOverREST(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*testing.T){
-		"Seed000": TestRNBIL005ClaimIsRetriedThenStoppedAndSentAgainByPeople,
+		"rule":    TestRNBIL005ClaimIsRetriedThenStoppedAndSentAgainByPeople,
 		"limits":  TestQueueJobBringsItsOwnLimits,
 		"command": TestCommandSendsAClaimAgainFromItsWaitAndFromAPersonsTask,
 	} {
