@@ -2,7 +2,7 @@ package app_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,7 +19,6 @@ import (
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
-	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
@@ -76,16 +75,21 @@ func TestReadinessNamesWhatIsAway(t *testing.T) {
 	r.awaitReadiness(503, "the clocks differ too much")
 }
 
-func TestFaultsOfSettingsAndPoliciesAreReportedTogether(t *testing.T) {
+func TestFaultsOfSettingsAndWhatTheyNameAreReportedTogether(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	check.Must(t, os.WriteFile(file, []byte("policies:\n  - {name: own, extends: tiss, base: soon}\n"), 0o600))
 	t.Setenv("RETRY_POLICIES_FILE", file)
 	t.Setenv("RETRY_LOG_LEVEL", "loud")
+	t.Setenv("ZEEBE_CA_CERTIFICATE_PATH", "/none.pem")
+	t.Setenv("RETRY_EVENTS_URL", "amqps://h,h?ca=/none.pem")
 	_, err := app.LoadConfig()
-	found, are := errors.AsType[text.Faults](err)
-	if !are || len(found) != 2 || found[0].Subject.String() != "RETRY_LOG_LEVEL" || !strings.HasPrefix(found[1].OneLine(), file+`:2: "soon" `) {
-		t.Errorf("got %v, want the level, and the base with file and line", err)
-	}
+	check.Same(t, strings.Join([]string{
+		`RETRY_LOG_LEVEL: "loud" is not allowed`,
+		"ZEEBE_CA_CERTIFICATE_PATH: stat /none.pem: no such file or directory",
+		"RETRY_EVENTS_URL: ca must be the path of a readable PEM file with certificates",
+		"RETRY_EVENTS_URL: one host only, a load balancer where there are several",
+		file + `:2: "soon" must be a duration with its unit, such as 500ms, 90s, 5m or 24h, or PT5M`,
+	}, "\n"), fmt.Sprint(err), "faults")
 }
 
 func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
@@ -96,6 +100,7 @@ func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
 		"RETRY_BASE_BACKOFF_MINUTES=300": numbers +
 			"max is 4h but must be from 5h, the longer of min and base, to 8784h",
 		"RETRY_EVENTS_URL=redis://h":          "RETRY_EVENTS_URL: must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host",
+		"RETRY_EVENTS_URL=kafka://h?topc=x":   "RETRY_EVENTS_URL: holds a name in its query that is not known; allowed: create, insecure, topic, sasl",
 		"ZEEBE_CA_CERTIFICATE_PATH=/none.pem": "ZEEBE_CA_CERTIFICATE_PATH: stat /none.pem: no such file or directory",
 		"CAMUNDA_BASIC_AUTH_USERNAME=demo":    "ZEEBE_ADDRESS: credentials would go in plaintext to zeebe:8080",
 	} {

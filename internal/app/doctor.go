@@ -175,7 +175,7 @@ func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findin
 	}
 	hosts, err := queue.Hosts(string(cfg.EventsURL))
 	if err != nil {
-		return text.Findings{failed("queue", fmt.Errorf("RETRY_EVENTS_URL: %w", err), text.Message{})}
+		return text.Findings{failed("queue", err, text.Message{})}
 	}
 	dialer := net.Dialer{Timeout: checkTimeout / 3} // so that a host that is silent leaves time for others
 	for _, host := range hosts {

@@ -21,16 +21,11 @@ import (
 // a [text.Faults] with the faults of all.
 func LoadConfig() (config.Config, error) {
 	cfg, wrong := config.Load()
-	if wrong != nil {
-		cfg.Policies, _ = config.Part[config.Policies]() // the rest is not known
-	}
 	_, noFiles := connection(cfg).TLS()
 	_, noPolicies := OpenPolicies(cfg.Policies)
 	var noQueue error
 	if cfg.EventsURL != "" {
-		if _, err := queue.Hosts(string(cfg.EventsURL)); err != nil {
-			noQueue = fmt.Errorf("RETRY_EVENTS_URL: %w", err)
-		}
+		_, noQueue = queue.Hosts(string(cfg.EventsURL))
 	}
 	var found text.Faults
 	for _, err := range []error{wrong, noFiles, noQueue, noPolicies} {

@@ -17,8 +17,9 @@ import (
 )
 
 // Load reads the settings from the environment, and secrets from the files that NAME_FILE names. An empty
-// variable counts as unset. Its error is of type [text.Faults], with all faults. It is called once: in the
-// end every setting is in the environment by its own name.
+// variable counts as unset. Its error is of type [text.Faults], with all faults; what can be read without
+// them is returned beside it. It is called once: in the end every setting is in the environment by its own
+// name.
 func Load() (Config, error) {
 	l := newLoader()
 	l.process(l.Config)
@@ -29,7 +30,7 @@ func Load() (Config, error) {
 	l.check()
 	l.unknown()
 	if l.faults != nil {
-		return Config{}, l.faults
+		return *l.Config, l.faults
 	}
 	return *l.Config, nil
 }

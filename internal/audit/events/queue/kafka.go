@@ -20,22 +20,22 @@ type kafka struct {
 	client *kgo.Client
 }
 
-// openKafka makes a publisher to one topic. If it does not exist, the brokers may create it.
-func openKafka(p *place) (events.Publisher, error) {
+func (p *place) takeKafka() {
 	if p.path != "" {
 		p.fault("a path is for amqp:// only")
 	}
-	topic := p.take("topic", standard)
+	p.topic = p.take("topic", standard)
 	// PLAIN shows the password to the broker, SCRAM does not.
-	mechanism := p.take("sasl", "scram-sha-512", "scram-sha-256", "plain")
-	if err := p.check(); err != nil {
-		return nil, err
-	}
+	p.mechanism = p.take("sasl", "scram-sha-512", "scram-sha-256", "plain")
+}
+
+// openKafka makes a publisher to one topic. If it does not exist, the brokers may create it.
+func openKafka(p *place) (events.Publisher, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(p.hosts...),
 		kgo.ClientID("analyze-retry"),
 		kgo.DialTimeout(3 * time.Second), // less than a Publish has, so that its error says why
-		kgo.DefaultProduceTopic(topic),
+		kgo.DefaultProduceTopic(p.topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
 		kgo.ProducerLinger(0),              // events come in batches already
 		// The relay sends again what was given up, and a consumer recognizes a repeat by its ID.
@@ -50,7 +50,7 @@ func openKafka(p *place) (events.Publisher, error) {
 			"scram-sha-512": login.AsSha512Mechanism(),
 			"scram-sha-256": login.AsSha256Mechanism(),
 			"plain":         plain.Auth{User: p.user, Pass: p.password}.AsMechanism(),
-		}[mechanism]))
+		}[p.mechanism]))
 	}
 	if !p.keepOut {
 		options = append(options, kgo.AllowAutoTopicCreation())
@@ -59,7 +59,7 @@ func openKafka(p *place) (events.Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up Kafka: %w", err)
 	}
-	return &kafka{topic, client}, nil
+	return &kafka{p.topic, client}, nil
 }
 
 // Publish implements [events.Publisher].

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -15,6 +16,9 @@ import (
 	"hospital.example/analyze-retry/internal/config/readfile"
 )
 
+// setting is what faults are of.
+const setting = "RETRY_EVENTS_URL"
+
 // ports are the ports of hosts for which the URL names none, by its scheme.
 var ports = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093"}
 
@@ -22,7 +26,7 @@ var ports = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", 
 const standard = "analyze-retry.events"
 
 // Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names
-// everything that is wrong with the URL, one fault a line, and repeats nothing of it.
+// everything that is wrong with the URL, one fault a line with the setting, and repeats nothing of it.
 //
 //	amqp://user:password@host:5672/vhost?exchange=analyze-retry.events&queue=analyze-retry.events
 //	kafka://user:password@host:9092,host2:9092?topic=analyze-retry.events&sasl=scram-sha-512
@@ -36,12 +40,12 @@ func Open(raw string) (events.Publisher, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(p.scheme, "amqp") {
-		return openRabbitMQ(p)
+		return &rabbitMQ{place: p}, nil
 	}
 	return openKafka(p)
 }
 
-// Hosts returns the hosts of a URL that [Open] takes, each host:port.
+// Hosts returns the hosts of a URL, each host:port. Its error is that of [Open].
 func Hosts(raw string) ([]string, error) {
 	p, err := parse(raw)
 	if err != nil {
@@ -57,6 +61,11 @@ type place struct {
 	tls                          *tls.Config // nil for plaintext
 	keepOut                      bool        // the worker creates nothing
 
+	topic, mechanism string // of Kafka
+	// exchange is a topic exchange of RabbitMQ; an event's type is its routing key. queue is bound to it for
+	// all types. Both are durable. If they do not exist, they are created, unless keepOut is set.
+	exchange, queue string
+
 	query  map[string]string // what take has not taken yet
 	taken  []string
 	faults []error
@@ -64,11 +73,11 @@ type place struct {
 
 func parse(raw string) (*place, error) {
 	u, err := connurl.Parse(raw)
-	if err != nil {
-		return nil, err
+	if err == nil && (ports[u.Scheme] == "" || u.Host == "") {
+		err = errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host")
 	}
-	if ports[u.Scheme] == "" || u.Host == "" {
-		return nil, errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
 	p := &place{scheme: u.Scheme, user: u.User.Username(), path: strings.TrimPrefix(u.Path, "/")}
 	p.query = map[string]string{}
@@ -88,10 +97,18 @@ func parse(raw string) (*place, error) {
 	} else if p.take("insecure", "false", "true") == "false" && plain && p.user+p.password != "" {
 		p.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
 	}
-	return p, nil
+	if strings.HasPrefix(p.scheme, "amqp") {
+		p.takeRabbitMQ()
+	} else {
+		p.takeKafka()
+	}
+	if len(p.query) > 0 {
+		p.fault("holds a name in its query that is not known; allowed: " + strings.Join(p.taken, ", "))
+	}
+	return p, errors.Join(p.faults...)
 }
 
-func (p *place) fault(text string) { p.faults = append(p.faults, errors.New(text)) }
+func (p *place) fault(text string) { p.faults = append(p.faults, errors.New(setting+": "+text)) }
 
 // take returns a parameter, or the first of those that it may be. If that is the only one, it may be
 // anything.
@@ -115,12 +132,4 @@ func (p *place) trust(file string) {
 	if p.tls.RootCAs, err = readfile.Authorities(file); err != nil {
 		p.fault("ca must be the path of a readable PEM file with certificates")
 	}
-}
-
-// check returns what is wrong with the place. All parameters are taken before.
-func (p *place) check() error {
-	if len(p.query) > 0 {
-		p.fault("holds a name in its query that is not known; allowed: " + strings.Join(p.taken, ", "))
-	}
-	return errors.Join(p.faults...)
 }

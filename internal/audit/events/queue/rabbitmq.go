@@ -18,9 +18,6 @@ import (
 // rabbitMQ connects when it is first used and again after every fault, and is for one goroutine at a time.
 type rabbitMQ struct {
 	*place
-	// exchange is a topic exchange; an event's type is its routing key. queue is bound to it for all types.
-	// Both are durable. If they do not exist, they are created, unless keepOut is set.
-	exchange, queue string
 
 	raw     net.Conn // of conn, closed to end what hangs
 	conn    *amqp.Connection
@@ -31,12 +28,11 @@ type rabbitMQ struct {
 	returned chan amqp.Return
 }
 
-func openRabbitMQ(p *place) (events.Publisher, error) {
+func (p *place) takeRabbitMQ() {
 	if len(p.hosts) > 1 {
 		p.fault("one host only, a load balancer where there are several")
 	}
-	q := &rabbitMQ{place: p, exchange: p.take("exchange", standard), queue: p.take("queue", standard)}
-	return q, p.check()
+	p.exchange, p.queue = p.take("exchange", standard), p.take("queue", standard)
 }
 
 // Publish implements [events.Publisher].
@@ -152,7 +148,7 @@ func (q *rabbitMQ) declare(channel *amqp.Channel) error {
 	}
 	if err != nil {
 		return fmt.Errorf("RabbitMQ: exchange %s and queue %s are not there as durable ones and cannot be "+
-			"made (make them yourself, with create=false in RETRY_EVENTS_URL): %w", q.exchange, q.queue, err)
+			"made (make them yourself, with create=false in %s): %w", q.exchange, q.queue, setting, err)
 	}
 	return nil
 }
