@@ -69,6 +69,7 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	// Each statement sees what was stored before it began, so the locks go before the rest.
 	var first pgx.Batch
 	first.Queue("BEGIN")
+	first.Queue("SELECT current_setting('lock_timeout')").Query(ownSession)
 	first.Queue(lockNames, names)
 	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", batch.Claims()).
 		Query(each(reading.State(s.Secret, batch.HasRow)))
@@ -100,6 +101,17 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	}
 	s.heads.Store(end.Chain, c.Head)
 	return c.Results, nil
+}
+
+// ownSession fails where a pooler gave the transaction the session of somebody else, in which a commit need
+// not be durable.
+func ownSession(rows pgx.Rows) error {
+	limit, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
+	if err == nil && limit != lockTimeout {
+		err = errors.New("the session is not as it was opened, and a commit may be lost: " +
+			"connect directly, or in PgBouncer set pool_mode = session")
+	}
+	return err
 }
 
 // checkHead fails unless the head is the one that this store wrote last, or another that was signed with its

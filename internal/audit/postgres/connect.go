@@ -20,6 +20,9 @@ const (
 	maxConns = 4
 	// connectTimeout bounds one try to connect where the URL names no connect_timeout.
 	connectTimeout = 5 * time.Second
+	// lockTimeout is that of a session that writes. Nobody else's has it, so it also shows that the others of
+	// its settings are in force.
+	lockTimeout = "700ms"
 )
 
 // session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The
@@ -65,7 +68,7 @@ func parse(url string, readOnly bool) (*pgxpool.Config, error) {
 			if err := checkServer(ctx, conn); err != nil {
 				return err
 			}
-			limits = []any{"700ms", "30s", "off"}
+			limits = []any{lockTimeout, "30s", "off"}
 		}
 		_, err := conn.Exec(ctx, session, limits...)
 		return err

@@ -109,6 +109,20 @@ func TestASessionSyncsWhateverTheServerIsSetTo(t *testing.T) {
 	}
 }
 
+// So do sessions look that a pooler shares among clients: as the server opens them, or as a command left them.
+func TestNothingIsSavedOverASessionOfSomebodyElse(t *testing.T) {
+	s := open(t, devpostgres.Database(t), audittest.Secret(t))
+	audittest.Append(t, s, audittest.Record(1))
+	for _, statement := range []string{
+		"RESET ALL",
+		"SELECT set_config('default_transaction_read_only', 'on', false), set_config('lock_timeout', '0', false)",
+	} {
+		check.Must(t, postgres.Exec(t, s, statement))
+		check.Fails(t, s.Probe(t.Context()), "in PgBouncer set pool_mode = session")
+		check.Must(t, s.Probe(t.Context())) // over a new one
+	}
+}
+
 func TestReadingOnlyWritesNothing(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	appended := audittest.Append(t, open(t, address, key), audittest.Records(0, 3)...)
