@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,8 @@ func TestDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
 
 func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 	t.Parallel()
+	rest := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(rest.Close)
 	for name, test := range map[string]struct {
 		change func(*config.Config, *enginetest.Gateway)
 		head   string
@@ -96,6 +100,9 @@ func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {
 		"no gateway": {func(c *config.Config, _ *enginetest.Gateway) {
 			c.ZeebeAddress = nobody
 		}, "error gateway: ", "-> ZEEBE_ADDRESS is read as grpc:"},
+		"the port of the REST API": {func(c *config.Config, _ *enginetest.Gateway) {
+			c.ZeebeAddress = rest.Listener.Addr().String()
+		}, "error gateway: ", "the address of the REST API begins with http:// or https://"},
 		"credentials that are refused": {func(_ *config.Config, g *enginetest.Gateway) {
 			g.Inject(enginetest.Topology, enginetest.Fault{Times: -1, Code: codes.Unauthenticated})
 		}, "error authentication: NONE", "the cluster must know them"},
