@@ -127,12 +127,15 @@ func TestTheLifeOfAToken(t *testing.T) {
 					return enginetest.Issues(test.life)(w, r, n)
 				})
 				tokens := tokensOf(i)
+				var token string
 				var err error
 				for call := range test.calls {
 					if call > 0 {
 						<-time.After(test.step)
 					}
-					_, err = headerOf(t.Context(), tokens)
+					if token, err = headerOf(t.Context(), tokens); token == "" && err == nil {
+						t.Fatalf("call %d goes out without a token", call)
+					}
 					synctest.Wait()
 					if test.reject {
 						_ = tokens.Fail(codes.Unauthenticated, "")
