@@ -89,6 +89,16 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	check.Same(t, 0, reached.Load(), "calls of the other host")
 }
 
+func TestCredentialsInAMediaTypeAreMasked(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.Header.Get("Authorization"))
+	}))
+	defer server.Close()
+	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: server.Listener.Addr().String(), User: "demo", Password: "secret"})
+	_, err := c.Topology(t.Context())
+	check.Fails(t, err, `content of type "Basic ***"`)
+}
+
 func TestUndeliverablePollIsLost(t *testing.T) {
 	for name, c := range map[string]*Client{
 		"not written":   answering(t, 500, problemJSON, `{"title":"Internal Server Error","detail":"Failed to write request"}`),
