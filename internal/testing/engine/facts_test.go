@@ -21,6 +21,7 @@ import (
 func TestFacts(t *testing.T) {
 	files, err := filepath.Glob("testdata/facts/*.txt")
 	check.Must(t, err)
+	check.Same(t, 5, len(files), "files of facts")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		check.Must(t, err)

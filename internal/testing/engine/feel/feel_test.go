@@ -35,3 +35,18 @@ func TestFacts(t *testing.T) {
 		check.Same(t, want, string(ToJSON(got)), "%s", expression)
 	}
 }
+
+// Whatever a model says, it is refused or has a value.
+func FuzzParse(f *testing.F) {
+	facts, err := os.ReadFile("testdata/facts.tsv")
+	check.Must(f, err)
+	for line := range strings.Lines(string(facts)) {
+		expression, _, _ := strings.Cut(line, "\t")
+		f.Add(expression)
+	}
+	f.Fuzz(func(_ *testing.T, text string) {
+		if e, err := Parse(text); err == nil {
+			ToJSON(e.Eval(now, func(name string) (any, bool) { return name, name != "x" }))
+		}
+	})
+}

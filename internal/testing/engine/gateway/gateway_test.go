@@ -132,7 +132,7 @@ func TestTheJobsOfAPollWhoseClientIsGoneAreReleased(t *testing.T) {
 }
 
 // That the API says what gRPC says is shown by the worker's client (transporttest) and by Camunda's own (test/clients).
-func TestWhatTheRESTAPIDoesNotKnowIsRefused(t *testing.T) {
+func TestWhatTheRESTAPIDoesNotTakeIsRefused(t *testing.T) {
 	g := withModel(t, Options{})
 	const create = `{"processDefinitionId":"P","variables":{"n":1},"requestTimeout":0,"tags":`
 	for _, call := range []struct {
@@ -143,6 +143,9 @@ func TestWhatTheRESTAPIDoesNotKnowIsRefused(t *testing.T) {
 		{"POST", "/v2/process-instances", create + `["t"]}`, 400, "property [tags] cannot be parsed"},
 		{"POST", "/v2/process-instances", create + `[]}`, 200, `"processInstanceKey":"22`},
 		{"POST", "/v2/jobs/activation", `{"withLease":true}`, 400, "property [withLease] cannot be parsed"},
+		{"POST", "/v2/jobs/activation", `{"type":"t","timeout":0,"maxJobsToActivate":1}`, 400, "to be greater than zero"},
+		{"POST", "/v2/jobs/activation", `{"type":"t","timeout":1,"maxJobsToActivate":0}`, 400, "to be greater than zero"},
+		{"POST", "/v2/messages/publication", `{"name":"` + strings.Repeat("m", 4<<20) + `"}`, 400, "body cannot be read"},
 		{"POST", "/v2/jobs/activation", `{"type":`, 400, "body cannot be read"},
 		{"POST", "/v2/user-tasks/7/completion", `{}`, 404, `"title":"NOT_FOUND"`},
 		{"POST", "/v2/user-tasks/x/completion", `{}`, 400, `"title":"Bad Request"`},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/testing/engine"
@@ -15,8 +16,7 @@ import (
 const (
 	// defaultWait is how long a poll waits for jobs by default.
 	defaultWait = 10 * time.Second
-	// maxDepth is how deep variables may nest in an answer. A real gateway breaks on deeper ones, and never answers: over
-	// REST from 990 already.
+	// maxDepth is how deep variables may nest in an answer. A real gateway breaks on deeper ones, and never answers.
 	maxDepth = 1000
 )
 
@@ -50,6 +50,9 @@ func (g *Gateway) deliver(
 ) error {
 	var err error
 	g.Locked(func(e *engine.Engine) { err = e.CheckTenants("ActivateJobs", r.TenantIds...) })
+	if err == nil && (r.Timeout < 1 || r.MaxJobsToActivate < 1) {
+		err = status.Error(codes.InvalidArgument, "Expected timeout and maximum of jobs to be greater than zero")
+	}
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (g *Gateway) REST() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "Not Found", "No endpoint "+r.Method+" "+r.URL.Path+".")
 	})
-	return mux
+	return http.MaxBytesHandler(mux, 4<<20) // as gRPC's
 }
 
 // rest serves a call by the request that it says.
