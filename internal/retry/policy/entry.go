@@ -51,8 +51,8 @@ func (e *entry) heir(origin string, node yaml.Node) *entry {
 	return &entry{Settings: s, origin: origin, node: node, parent: e}
 }
 
-// line returns the line of a setting, or of the rule or the policy that it is missing in.
-func (e *entry) line(rule, setting string) (line int, stated bool) {
+// find returns the YAML of a setting, or of the rule or the policy that it is missing in.
+func (e *entry) find(rule, setting string) (value yaml.Node, stated bool) {
 	in := e.node
 	if rule != "" || setting == "id" {
 		var own struct {
@@ -70,7 +70,7 @@ func (e *entry) line(rule, setting string) (line int, stated bool) {
 	var fields map[string]yaml.Node
 	_ = in.Decode(&fields)
 	if value, stated := fields[setting]; stated {
-		return value.Line, true
+		return value, true
 	}
-	return in.Line, false
+	return in, false
 }

@@ -76,7 +76,8 @@ func (l *linter) find(so bool, mistake string, named ...any) bool {
 		f := mistakes()[mistake]
 		f.What.Args = named
 		f.Subject, f.File = subject(l.e.Name, l.rule), l.e.origin
-		f.Line, _ = l.e.line(l.rule, "")
+		value, _ := l.e.find(l.rule, "")
+		f.Line = value.Line
 		l.findings = append(l.findings, f)
 	}
 	return so

@@ -83,10 +83,10 @@ func (r *reader) make(e *entry) {
 }
 
 // fault notes a fault of a setting of a policy, or of a rule of it. It leaves out what the form of the line
-// explains, what may be missing because the form of something in the policy is wrong, and what is a fault of
-// the parent.
+// explains, where the setting itself was not read; what may be missing because the form of something in the
+// policy is wrong; and what is a fault of the parent.
 func (r *reader) fault(e *entry, rule, setting string, what text.Message) {
-	line, stated := e.line(rule, setting)
+	value, stated := e.find(rule, setting)
 	if !stated && rule == "" && setting != "id" {
 		switch {
 		case e.origin == settingsOrigin:
@@ -98,9 +98,10 @@ func (r *reader) fault(e *entry, rule, setting string, what text.Message) {
 			what = text.Messagef("%s (%s is inherited from %s)", what, setting, e.Extends)
 		}
 	}
-	misread := func(f text.Finding) bool { return f.Subject.Format == "" && f.Line == line }
-	if (stated || !e.misread) && !slices.ContainsFunc(r.faults, misread) {
-		r.add(line, what).Subject = subject(e.Name, rule)
+	misread := func(f text.Finding) bool { return f.Subject.Format == "" && f.Line == value.Line }
+	read := value.Kind == yaml.ScalarNode && value.Tag != "!!null" // what was misread is null now
+	if (stated || !e.misread) && (read || !slices.ContainsFunc(r.faults, misread)) {
+		r.add(value.Line, what).Subject = subject(e.Name, rule)
 	}
 }
 
