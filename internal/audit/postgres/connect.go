@@ -88,6 +88,11 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	if err != nil || !strings.HasPrefix(url, "postgres") {
 		return nil, errors.New(expected) // pgx's own text can hold the password
 	}
+	switch config.ConnConfig.DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol: // without the types of what is sent
+		return nil, errors.New("the audit store's address has a default_query_exec_mode in which no record " +
+			"can be saved: leave it out")
+	}
 	return config, nil
 }
 

@@ -60,6 +60,15 @@ func TestAServerOnAnotherMachineMustProveItself(t *testing.T) {
 	}
 }
 
+func TestAModeInWhichNoRecordCanBeSavedIsRefused(t *testing.T) {
+	for _, mode := range []string{"exec", "simple_protocol"} {
+		_, err := postgres.Open(t.Context(), newDatabase(t).app+"&default_query_exec_mode="+mode, audittest.Secret(t))
+		if err == nil || !strings.Contains(err.Error(), "leave it out") {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
+
 func TestManyWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	var all sync.WaitGroup
