@@ -70,7 +70,7 @@ played here. Ctrl-C stops all. In another terminal:
   curl %s/actuator/clock/add -d '{"offsetMilli":420000}'
   # what was decided, and a person who sends it again
   %[5]s history CLM-001-1
-  %[5]s redrive --claim CLM-001-1 --force --operator ana --reason 'the insurance was renewed'
+  %[5]s redrive --claim CLM-001-1 --force --checked --operator ana --reason 'the insurance was renewed'
 
   REST API       %[6]s/v2
   metrics        http://%[7]s/metrics

@@ -68,7 +68,7 @@ func TestWhatIsUpPlaysTheInsurer(t *testing.T) {
 	check.Must(t, err)
 	check.Must(t, b.engine.Advance(t.Context(), 10*time.Minute)) // the first wait is 5, and its jitter
 	until(t, lines, "Task_SubmitClaim: INSURANCE_EXPIRED", "Task_NotifyRegistration: OK")
-	again := "redrive --claim CLM-001-1 --force --operator ana --reason renewed"
+	again := "redrive --claim CLM-001-1 --force --checked --operator ana --reason renewed"
 	check.Must(t, b.program.Command(t.Context(), strings.Fields(again)...).Run())
 	until(t, lines, "CLM-001-1 Task_SubmitClaim: OK")
 	cancel()

@@ -108,7 +108,10 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 		c.Known, err = claims.Know(claimID, &state, records, r.Now())
 	}
 	if c.ClaimID = claimID; c.Last != nil {
-		c.Record, c.Check = c.Last.ID, check(&c)
+		c.Record = c.Last.ID
+	}
+	if err == nil {
+		c.Check, err = check(records)
 	}
 	if err != nil {
 		c.failed(err)
@@ -118,13 +121,27 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	return c
 }
 
-// check returns why a claim may have arrived, empty where it has not. Policies without such advice know
+// check returns why a claim may have arrived, by the latest decision of its round that says so, empty where
+// none does: a refused connection says nothing of the tries before it. Policies without such advice know
 // duplicates all the same.
-func check(c *Claim) string {
-	if c.Kind.IsDecision() && strings.Contains(strings.ToLower(c.Rule+" "+c.Code), "duplicate") {
-		return "DUPLICATE"
+func check(records []audit.Record) (string, error) {
+	for i := range slices.Backward(records) {
+		r := &records[i]
+		if r.Kind.Ends() || r.Kind == audit.KindResubmitted {
+			break // what was before is another round
+		}
+		if !r.Kind.IsDecision() {
+			continue
+		}
+		if strings.Contains(strings.ToLower(r.Rule+" "+r.Code), "duplicate") {
+			return "DUPLICATE", nil
+		}
+		facts, err := r.Facts()
+		if advice := facts.RetryDecision.Advice; err != nil || advice != "" {
+			return string(advice), err
+		}
 	}
-	return string(c.Facts.RetryDecision.Advice)
+	return "", nil
 }
 
 // gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
