@@ -168,7 +168,11 @@ var causeTables = []struct{ rule, table string }{
 	{"tiss.", errtext.TableGlosas},
 }
 
-// cause words why a submission failed: the code that its rule found, with the term of that.
+// inWords writes a phrase of a table without the signs by which it is looked for.
+var inWords = strings.NewReplacer("*", "", "..", "…")
+
+// cause words why a submission failed: the code that its rule found with the term of that, or where a rule
+// looks for phrases what it is about, and the phrase.
 func (w *wording) cause(rule, code string) string {
 	if code = text.Line(code); code == "" {
 		return w.Sprintf("no rule knows the text")
@@ -177,9 +181,13 @@ func (w *wording) cause(rule, code string) string {
 		return code + ": " + words
 	}
 	for _, of := range causeTables {
-		if strings.HasPrefix(rule, of.rule) {
-			return errtext.Meaning(of.table, code)
+		if meaning := errtext.Meaning(of.table, code); strings.HasPrefix(rule, of.rule) && meaning != code {
+			return meaning
 		}
+	}
+	code = inWords.Replace(code)
+	if about := w.Name("rule", rule); about != rule {
+		return about + " (" + code + ")"
 	}
 	return code
 }

@@ -97,7 +97,11 @@ func (w *wording) class(d *contract.Decision) string {
 	name, x := w.Name("class", string(d.ErrorClassification)), &d.RetryDecision
 	switch {
 	case x.MatchedCode != "":
-		return w.Sprintf("%s: it contains %s (rule %s)", name, x.MatchedCode, x.RuleID)
+		rule := x.RuleID
+		if about := w.Name("rule", rule); about != rule {
+			rule += ": " + about
+		}
+		return w.Sprintf("%s: it contains %s (rule %s)", name, inWords.Replace(x.MatchedCode), rule)
 	case x.RuleID == retry.RuleUnknown:
 		return w.Sprintf("%s: no rule of the policy matches it", name)
 	default:

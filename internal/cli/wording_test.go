@@ -29,8 +29,10 @@ func TestACauseHasTheTermOfItsCode(t *testing.T) {
 		{"tiss.glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
 		{"tiss.answer-glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
 		{"smtp.550", "550", "SMTP 550, Mailbox unavailable"},
-		{"smtp.connection", "timed out", "timed out"},
-		{"service.away", "manutenc*", "manutenc*"},
+		{"smtp.connection", "timed out", "no connection to the mail server (timed out)"},
+		{"service.away", "manutenc*", "the insurer's system is away (manutenc)"},
+		{"tiss.window", "3091", "glosa 3091, COBRANÇA FORA DO PRAZO ESTIPULADO NO CONTRATO"},
+		{"ours.certificate", "certificado .. vencid*", "certificado … vencid"},
 		{"ours.1550", "550", "550"}, // that the ID has these digits says nothing of the code
 		{"unknown", "", "no rule knows the text"},
 	} {
@@ -52,6 +54,13 @@ func TestEveryCodeHasAName(t *testing.T) {
 	}
 	for _, s := range append(claims.Standings(), "none") {
 		codes["standing"] = append(codes["standing"], string(s))
+	}
+	for _, p := range policy.BuiltIns().All() {
+		for _, r := range p.Rules { // of those that find no code
+			if r.Terms != nil && r.Glosa == nil || r.SOAPFault != nil {
+				codes["rule"] = append(codes["rule"], r.ID)
+			}
+		}
 	}
 	for group, all := range codes {
 		for _, code := range all {

@@ -111,6 +111,15 @@ async function check(page, forms) {
       '23/11/2026 às 16:40 (horário de Brasília)', 'A resposta anterior não foi aceita', 'Essa decisão não existe']) {
       assert.ok(shown.includes(part), `${name} does not show ${part}:\n${shown}`);
     }
+    const words = { ...refused.retryDecision, ruleId: 'own.fault', matchedCode: 'certificado digital .. expirad*', matchedMeaning: 'certificado do hospital' };
+    await open(page, schema, { ...refused, retryDecision: words });
+    assert.ok((await text(page)).includes('\ncertificado digital expirad: certificado do hospital\n'), `${name}: the words of a phrase`);
+    await open(page, schema, { ...refused, retryDecision: { ...words, matchedMeaning: undefined } });
+    assert.ok((await text(page)).includes('\ncertificado digital expirad\n'), `${name}: a phrase without words`);
+    await open(page, schema, { ...refused, retryDecision: { ...words, matchedCode: '', matchedMeaning: undefined } });
+    assert.ok((await text(page)).includes('nenhum código conhecido'), `${name}: no code`);
+
+    await open(page, schema, refused);
     assert.equal(await page.inputValue('textarea[id*="originalError" i]'), refused.originalError, `${name}: the error as received`);
     if (name !== 'review-job') {
       for (const part of [refused.insurer, 'R$ 12.480,50']) assert.ok(shown.includes(part), `${name} does not show ${part}:\n${shown}`);

@@ -33,8 +33,8 @@ type Explanation struct {
 	PolicyVersion string `json:"policyVersion,omitempty"`
 	RuleID        string `json:"ruleId,omitempty"`
 	MatchedCode   string `json:"matchedCode"`
-	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa; empty where it is a
-	// word of a rule.
+	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa, or what its rule is
+	// about, in the language of the answer; empty where neither is known.
 	MatchedMeaning string `json:"matchedMeaning,omitempty"`
 	// Reason is the step of the rule that settled it.
 	Reason retry.Step `json:"reason,omitempty"`
@@ -80,8 +80,12 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 	if c.ShouldRetry {
 		c.NextRetryTime = &d.NextRetryTime
 	}
+	x, rule := &c.RetryDecision, d.Error.RuleID
+	if about := words.Name("rule", rule); x.MatchedCode != "" && x.MatchedMeaning == "" && about != rule {
+		x.MatchedMeaning = about
+	}
 	if jobType == BackoffJobType { // RN-BIL-004 section 3.2
-		c.RetryDecision.With = "" // its model is not told, and leaves the claim with whom it names
+		x.With = "" // its model is not told, and leaves the claim with whom it names
 		if c.ShouldRetry {
 			c.RetryReason = words.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
 		}

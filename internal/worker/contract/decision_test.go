@@ -77,6 +77,20 @@ func TestEveryDecisionAndDetailIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
+// A form shows them, where the pattern by which a phrase was found says little.
+func TestAPhraseHasTheMeaningOfItsRule(t *testing.T) {
+	for submissionError, want := range map[string]string{
+		"Login ou senha inválidos": "invalid*: login, certificado ou configuração do hospital",
+		"HTTP 404":                 "404: Not Found",
+		"TIMEOUT":                  "TIMEOUT: ",
+		"?":                        ": ",
+	} {
+		d := policy.BuiltIn("tiss").Decide(retry.Request{ClaimID: "CLM-A-1", SubmissionError: submissionError}, time.Unix(1e9, 0))
+		x := contract.Of(&d, contract.JobType, text.Portuguese).RetryDecision
+		check.Same(t, want, x.MatchedCode+": "+x.MatchedMeaning, "%s", submissionError)
+	}
+}
+
 func TestADurationIsWrittenAsATimerEventReadsIt(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "PT0M", time.Millisecond: "PT0.001S", 750 * time.Millisecond: "PT0.75S", time.Second: "PT1S", 90 * time.Second: "PT90S",
