@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
+	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/text"
@@ -95,6 +96,9 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, te
 	}
 	if o.plan == "" {
 		chosen, err := r.Choose(c.Context(), *o.since, o.filter)
+		if err == nil && len(chosen) == 0 {
+			err = o.unknown(c)
+		}
 		return chosen, text.Messagef("among the decisions of the last %s", *o.since), err
 	}
 	var plan struct{ Claims []redrive.PlannedClaim }
@@ -106,6 +110,22 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, te
 		err = text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)
 	}
 	return r.Pick(c.Context(), plan.Claims), text.Messagef("of the plan"), err
+}
+
+// unknown returns why nothing is chosen, if that is a name that nobody knows.
+func (o *redriveFlags) unknown(c *call) error {
+	set, err := policies("")
+	if err != nil {
+		return err
+	}
+	named(c, "policy", "policy", o.filter.Policy, append(set.Names(), claims.NoPolicy))
+	switch {
+	case c.wrong != nil:
+		return c.wrong
+	case o.filter.Rule != "":
+		return text.Messagef("no claim like that has in its last decision the rule or code %q", o.filter.Rule)
+	}
+	return nil
 }
 
 // redriveFlags are the flags.

@@ -240,7 +240,6 @@ func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 		"--rule timeout":                         {due: "planned"},
 		"--policy tiss --since 1h":               {due: "planned", later: "planned"},
 		"--policy smtp":                          {},
-		"--rule transient.503":                   {},
 	} {
 		check.Same(t, want, h.results(t, 0, strings.Fields(args)...), "%s", args)
 	}
