@@ -46,7 +46,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 		}
 		return nil
 	})
-	if err = cmp.Or(err, tellIncidents(ctx, store, all, now)); err != nil {
+	if err = cmp.Or(err, TellIncidents(ctx, store, all)); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(all, inOrder)
@@ -72,20 +72,21 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	return append(all, slices.SortedFunc(maps.Values(last), inOrder)...), err
 }
 
-// tellIncidents gives the incidents among claims their messages, which no state holds.
-func tellIncidents(ctx context.Context, store audit.Store, all []Claim, now time.Time) error {
+// TellIncidents gives the incidents among claims their messages, which no state holds.
+func TellIncidents(ctx context.Context, store audit.Store, all []Claim) error {
 	for i := range all {
 		c := &all[i]
 		if c.Standing != audit.Incident {
 			continue
 		}
-		state, records, err := store.Claim(ctx, c.ClaimID)
-		known, unread := Know(c.ClaimID, &state, records, now)
-		if err = cmp.Or(err, unread); err != nil {
+		_, records, err := store.Claim(ctx, c.ClaimID)
+		if err != nil {
 			return err
 		}
-		if known.Last != nil {
-			c.Message = known.Last.Message
+		for _, r := range records { // what came after it is none of it
+			if r.Kind == audit.KindRejected && r.At.Equal(c.Since) {
+				c.Message = r.Message
+			}
 		}
 	}
 	return nil

@@ -142,7 +142,8 @@ func (c *call) claim() (*audit.State, []audit.Record, error) {
 	state, records, err := c.store.Claim(c.Context(), c.args[0])
 	if err == nil && len(records) == 0 {
 		err = text.Messagef("nothing is known of %q in %s: no decision was asked for it, or its "+
-			"retention is over; worker claims %q lists the claims with that in their ID",
+			"retention is over; worker claims %q lists the claims with that in their ID, and "+
+			"input_rejected in the log those whose claimId was refused",
 			c.args[0], c.cfg.DatabaseURL, c.args[0])
 	}
 	return &state, records, err

@@ -86,8 +86,11 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 		broken = text.Messagef("the audit trail is not verified: %s", r.NotVerified)
 	}
 	measured, open, err := measure(c, within)
+	if err != nil {
+		return r, broken, err
+	}
 	r.kpis, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
-	return r, broken, err
+	return r, broken, claims.TellIncidents(c.Context(), c.store, r.Oldest)
 }
 
 // managerReport is what a manager reads about a time. Its JSON form is stable.

@@ -170,7 +170,7 @@ func (e *evaluation) steps() *contract.Steps {
 func (h *Handler) observe(e *evaluation, r *audit.Record) {
 	if e.Invalid != nil {
 		h.opt.Observer.Rejected(r.Policy, e.elapsed)
-		h.opt.logRejected(e.job, e.Invalid)
+		h.opt.logRejected(e.job, r.ClaimID, e.Invalid)
 		return
 	}
 	h.opt.Observer.Decided(h.opt.JobType, e.decision, e.elapsed)

@@ -207,6 +207,15 @@ func TestDecisionIsOneLogLineWithoutTheErrorText(t *testing.T) {
 	}
 }
 
+func TestARejectedInputIsLoggedWithItsClaim(t *testing.T) {
+	for id, want := range map[string]string{"CLM-001-1": "CLM-001-1", "Maria": ""} {
+		core, logs := observer.New(zap.DebugLevel)
+		ask(t, newMemory(), newJob(`{"claimId":"`+id+`","submissionError":"TIMEOUT","retryCount":2.5}`), loggedTo(core))
+		line := logs.All()[0]
+		check.Same(t, []any{"input_rejected", want}, []any{line.Message, line.ContextMap()["claimId"]}, "line of %s", id)
+	}
+}
+
 func TestAnIgnoredVariableIsLoggedByItsShape(t *testing.T) {
 	core, logs := observer.New(zap.DebugLevel)
 	j := newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryAfter":"Maria 707","lastSubmissionTime":[1]}`)

@@ -132,9 +132,9 @@ func answer(r *audit.Record, variables string) job.Answer {
 	return job.Complete(variables)
 }
 
-func (o *Options) logRejected(j *job.Job, invalid input.Faults) {
-	o.Logger.Warn("input_rejected",
-		append(jobFields(j), zap.String("elementId", j.ElementID), zap.Stringer("error", invalid.Text()))...)
+func (o *Options) logRejected(j *job.Job, claimID string, invalid input.Faults) {
+	o.Logger.Warn("input_rejected", append(jobFields(j), zap.String("claimId", claimID),
+		zap.String("elementId", j.ElementID), zap.Stringer("error", invalid.Text()))...)
 }
 
 func jobFields(j *job.Job) []zap.Field {
