@@ -173,7 +173,7 @@ func TestRefusedClaimIsNotSent(t *testing.T) {
 	}{
 		{neverHeardOf, 3, "worker: job_not_found: claim " + neverHeardOf + ": no decision was asked for it"},
 		{usedUp, 4, "worker: max_retries_exceeded: claim " + usedUp + ": its retries are over"},
-		{hopeless, 5, "its error is permanent (PERMANENT_ERROR): wrong data fails again"},
+		{hopeless, 5, "its error is permanent (rule permanent.DUPLICATE_CLAIM): wrong data fails again"},
 		{openIncident, 5, "worker: invalid_retry_state: claim " + openIncident + ": its input was rejected at 2026-01-12T08:07:00Z: invalid input: retryCount is 2.5"},
 		{acceptedNow, 5, "the insurer accepted it at 2026-01-12T09:07:00Z"},
 		{givenUp, 5, "abandoned at 2026-01-11T09:00:00Z"},

@@ -165,18 +165,16 @@ func gone(c *Claim) text.Message {
 
 // judge returns why a claim is not to be sent again, no fault where it is.
 func (r *Redriver) judge(c *Claim) (Fault, text.Message) {
-	reason := c.Facts.RetryReason
 	switch {
 	case c.Last == nil:
 		return JobNotFound, text.Messagef("no decision was asked for it, or its retention is over")
 	case !c.Kind.IsDecision():
 		return InvalidRetryState, gone(c)
 	case c.Kind == audit.KindExhausted && !r.Force:
-		return MaxRetriesExceeded,
-			text.Messagef("its retries are over (%s); --force sends it all the same", reason)
+		return MaxRetriesExceeded, text.Messagef("its retries are over; --force sends it all the same")
 	case c.Kind == audit.KindPermanent && !r.Force:
-		return InvalidRetryState, text.Messagef("its error is permanent (%s): wrong data fails again; "+
-			"see that it is corrected, then --force sends it", reason)
+		return InvalidRetryState, text.Messagef("its error is permanent (rule %s): wrong data fails "+
+			"again; see that it is corrected, then --force sends it", c.Rule)
 	case c.Check != "" && !r.Checked:
 		return InvalidRetryState, text.Messagef("it may have arrived (%s), and sent again it would be "+
 			"billed twice: ask the insurer for its protocol's status; if it is not there, --checked sends "+
