@@ -140,11 +140,15 @@ func (l *listed) say(w *wording, now time.Time) {
 	}
 	heads := w.heads("CLAIM", "STATE", "AGE", "RETRY", "REASON")
 	w.table("", append([][]string{heads}, w.claims(l.Claims, now)...))
-	w.WriteString("\n")
+	w.WriteString("\n" + text.Wrap(w.census(l.Claims), ""))
+}
+
+// census counts claims by how they stand and with whom they are.
+func (w *wording) census(all []claims.Claim) string {
 	var counts []string
 	for _, column := range []string{"state", "with"} {
 		var parts []string
-		for _, row := range w.counts(l.Claims, column) {
+		for _, row := range w.counts(all, column) {
 			if row[1] != "-" {
 				parts = append(parts, row[1]+" "+row[0])
 			}
@@ -153,7 +157,7 @@ func (l *listed) say(w *wording, now time.Time) {
 			counts = append(counts, strings.Join(parts, ", "))
 		}
 	}
-	w.WriteString(text.Wrap(strings.Join(counts, "; ")+".", ""))
+	return strings.Join(counts, "; ") + "."
 }
 
 // claims are the rows of claims.

@@ -89,7 +89,7 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 	if err != nil {
 		return r, broken, err
 	}
-	r.kpis, r.Oldest, r.Open = measured, open[:min(mostOpen, len(open))], len(open)
+	r.kpis, r.Oldest, r.Open, r.open = measured, open[:min(mostOpen, len(open))], len(open), open
 	return r, broken, claims.TellIncidents(c.Context(), c.store, r.Oldest)
 }
 
@@ -101,6 +101,7 @@ type managerReport struct {
 	// Oldest are the claims that had been open longest at the end of the time, of so many.
 	Oldest []claims.Claim `json:"oldest"`
 	Open   int            `json:"open"`
+	open   []claims.Claim // all of them
 	// NotVerified is why the audit trail was not verified, empty where it is in order.
 	NotVerified text.Message `json:"notVerified,omitzero"`
 }
@@ -134,6 +135,9 @@ func (r *managerReport) document(w *wording) document {
 	oldest := section{
 		Title: w.Sprintf("The oldest open claims: %d of %d", len(r.Oldest), r.Open),
 		Head:  w.heads("Claim", "State", "Age", "Retry", "Reason"),
+	}
+	if r.Open > 0 {
+		oldest.Note = w.census(r.open)
 	}
 	for _, row := range w.claims(r.Oldest, r.To) {
 		oldest.add("", row...)

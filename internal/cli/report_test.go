@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,18 @@ func TestAReportOfATimeThatHasPassedIsTheSameForEver(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, before)
 		}
 	}
+}
+
+// Also of those that the list has no room for.
+func TestAReportSaysWithWhomTheOpenClaimsAre(t *testing.T) {
+	var all []audit.Record
+	for i, team := range []string{"billing", "registration", "operations", "", "billing", "billing", "billing", "billing", "billing", "billing", "registration"} {
+		r := decided{audit.KindPermanent, fmt.Sprintf("CLM-T-%d", i), "2026-01-11T10:00:00Z", "X", "PERMANENT", "X", 0, 0, 0}.record()
+		r.HeldBy = team
+		all = append(all, r)
+	}
+	a := archived(t, keyed(all))
+	a.prints(t, []string{"report", "--day", "2026-01-11", "--lang", "pt-BR"}, "parada 11; faturamento 7, cadastro 2, operações 1.")
 }
 
 func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {
