@@ -216,6 +216,7 @@ func (w *wording) reason(c *claims.Claim) string {
 // fault returns what the message of an incident says is wrong, in the language that it is in: without what it
 // begins with, and without the advice at its end.
 func fault(message string) string {
+	message = strings.TrimPrefix(message, "INVALID_ERROR_MESSAGE: ")
 	_, message, _ = strings.Cut(message, ": ")
 	if end := strings.LastIndex(message, ". "); end >= 0 {
 		message = message[:end]

@@ -14,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 var (
@@ -39,6 +40,16 @@ func TestACauseHasTheTermOfItsCode(t *testing.T) {
 		check.Same(t, c.want, english.cause(c.rule, c.code), "%s", c.rule)
 	}
 	check.Same(t, "INSURANCE_EXPIRED: convênio vencido", portuguese.cause("x", "INSURANCE_EXPIRED"), "pt-BR")
+}
+
+func TestTheFaultOfAnInputIsSaidWithoutWhatIsAroundIt(t *testing.T) {
+	faults := input.Faults{{Name: "submissionError", Value: text.Messagef("blank"), Rule: text.Messagef("a UUID")}}
+	for _, in := range []*wording{english, portuguese} {
+		got := fault(in.Text(faults.Text()))
+		if !strings.HasPrefix(got, "submissionError") || strings.Contains(got, ". ") {
+			t.Errorf("%q", got)
+		}
+	}
 }
 
 func TestEveryCodeHasAName(t *testing.T) {
