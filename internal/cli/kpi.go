@@ -103,8 +103,8 @@ func outcomes(w *wording, results []kpi.Result) section {
 		t, name := &results[i].Claims, results[i].Policy
 		if name == claims.NoPolicy {
 			name = w.Sprintf("no policy")
-			s.Note = w.Sprintf("Claims of no known policy, such as those that never failed, " +
-				"count for no KPI.")
+			s.Note = w.Sprintf("Claims of no known policy, such as those of a rejected input, or those " +
+				"whose recording task names none, count for no KPI.")
 		}
 		column(name, [...]int64{
 			t.Total,
