@@ -117,19 +117,22 @@ func named[Name ~string](c *call, flag, group, word string, known []Name) Name {
 	}
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	known = slices.DeleteFunc(known, func(name Name) bool { return name == "" })
+	var names []string
 	for _, name := range known {
-		for _, called := range []string{
-			string(name),
-			text.In(text.English).Name(group, string(name)),
-			text.In(text.Portuguese).Name(group, string(name)),
-		} {
-			if strings.EqualFold(word, called) {
-				return name
-			}
+		if means(word, group, string(name)) {
+			return name
 		}
+		names = append(names, c.w.Name(group, string(name)))
 	}
-	c.wrong.when(true, text.Messagef("--%s is %q; known are %s", flag, word, fmt.Sprint(known)))
+	c.wrong.when(true, text.Messagef("--%s is %q; known are %s", flag, word, strings.Join(names, ", ")))
 	return ""
+}
+
+// means reports whether a word is a name of a group, or what people call that in a language.
+func means(word, group, name string) bool {
+	return strings.EqualFold(word, name) ||
+		strings.EqualFold(word, text.In(text.English).Name(group, name)) ||
+		strings.EqualFold(word, text.In(text.Portuguese).Name(group, name))
 }
 
 // say lists the claims, and counts them by how they stand and with whom they are.
