@@ -29,7 +29,7 @@ RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
 	_ = command.MarkFlagRequired("before") // it is there
 	yes := flags.Bool("yes", false, "remove the records")
 	return p.answers(command, settings, func(c *call) (any, error) {
-		before := c.day("before", time.DateOnly, *day)
+		before := c.day("before", time.DateOnly, *day, "")
 		if c.wrong != nil {
 			return nil, c.wrong
 		}

@@ -35,10 +35,13 @@ func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration
 }
 
 // day reads the value of a flag as a day, or as a month with the layout of one: the midnight in UTC at its
-// beginning, whatever the zone.
-func (c *call) day(flag, layout, value string) time.Time {
+// beginning, whatever the zone. word is what the flag takes besides, empty for nothing.
+func (c *call) day(flag, layout, value, word string) time.Time {
 	begin, err := time.Parse(layout, value)
 	example := "2026-11-30"[:len(layout)]
+	if word != "" {
+		example = c.w.Sprintf("%s or %s", example, word)
+	}
 	c.wrong.when(err != nil, text.Messagef("--%s is %q; give it as %s", flag, value, example))
 	return begin
 }
@@ -84,8 +87,8 @@ func (c *call) period(now time.Time, since time.Duration) (p period) {
 func (c *call) days(today time.Time) (first, next time.Time) {
 	read := func(flag, layout, word string, meant time.Time) (day time.Time, given bool) {
 		value := c.Flag(flag).Value.String()
-		if value != "" && value != word {
-			meant = c.day(flag, layout, value)
+		if value != "" && !means(value, "period", word) {
+			meant = c.day(flag, layout, value, c.w.Name("period", word))
 		}
 		return meant, value != ""
 	}
@@ -100,11 +103,11 @@ func (c *call) days(today time.Time) (first, next time.Time) {
 	if day, is := read("day", time.DateOnly, "yesterday", today.AddDate(0, 0, -1)); is {
 		return day, day.AddDate(0, 0, 1)
 	}
-	if day, is := read("week", time.DateOnly, "last", today.AddDate(0, 0, -7)); is {
+	if day, is := read("week", time.DateOnly, "last week", today.AddDate(0, 0, -7)); is {
 		monday := day.AddDate(0, 0, -int(day.Weekday()+6)%7)
 		return monday, monday.AddDate(0, 0, 7)
 	}
-	if day, is := read("month", "2006-01", "last", today.AddDate(0, 0, -today.Day())); is {
+	if day, is := read("month", "2006-01", "last month", today.AddDate(0, 0, -today.Day())); is {
 		first = day.AddDate(0, 0, 1-day.Day())
 		return first, first.AddDate(0, 1, 0)
 	}

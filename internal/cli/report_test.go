@@ -47,8 +47,12 @@ func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {
 		{"UTC", "week", "last", "2026-01-05T00:00:00Z to 2026-01-12T00:00:00Z"}, // today is a Monday
 		{"UTC", "week", "2026-01-01", "2025-12-29T00:00:00Z to 2026-01-05T00:00:00Z"},
 		{"UTC", "week", "2026-01-04", "2025-12-29T00:00:00Z to 2026-01-05T00:00:00Z"}, // a Sunday
-		{"UTC", "week", "2026-11", `--week is "2026-11"; give it as 2026-11-30`},
-		{"UTC", "day", "last", `--day is "last"; give it as 2026-11-30`},
+		{"UTC", "day", "Ontem", "2026-01-11T00:00:00Z to 2026-01-12T00:00:00Z"},
+		{"UTC", "week", "passada", "2026-01-05T00:00:00Z to 2026-01-12T00:00:00Z"},
+		{"UTC", "month", "passado", "2025-12-01T00:00:00Z to 2026-01-01T00:00:00Z"},
+		{"UTC", "week", "2026-11", `--week is "2026-11"; give it as 2026-11-30 or last`},
+		{"UTC", "day", "last", `--day is "last"; give it as 2026-11-30 or yesterday`},
+		{"UTC", "from", "yesterday", `--from is "yesterday"; give it as 2026-11-30`},
 		{"UTC", "from", "2026-11-01", "2026-11-01T00:00:00Z to 0001-01-01T00:00:00Z"},
 		{"UTC", "to", "2026-11-30", "0001-01-01T00:00:00Z to 2026-12-01T00:00:00Z"},
 		// Clocks go forward at midnight, back at midnight, and back at one.
