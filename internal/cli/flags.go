@@ -78,8 +78,10 @@ func (c *call) period(now time.Time, since time.Duration) (p period) {
 	if since > 0 && first.IsZero() {
 		p.from = p.to.Add(-since)
 	}
-	c.wrong.when(c.wrong == nil && !p.to.IsZero() && !p.from.Before(p.to),
-		text.Messagef("from %s to %s there is no time that has passed", p.from, p.to))
+	backwards := !next.IsZero() && !first.Before(next)
+	empty := c.wrong == nil && !p.to.IsZero() && !p.from.Before(p.to)
+	c.wrong.when(empty && backwards, text.Messagef("--from lies after --to"))
+	c.wrong.when(empty && !backwards, text.Messagef("the time from %s on is yet to come", p.from))
 	return p
 }
 
