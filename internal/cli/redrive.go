@@ -226,8 +226,8 @@ func (r *redriven) sayPlan(w *wording, from text.Message) {
 	w.WriteString("\n")
 	w.sayf("%d claims %s; %d to send again.", len(r.Claims), from, r.Count(redrive.Planned))
 	if arrived > 0 {
-		w.sayf("%d of these may have arrived: CHECK_STATUS after a time-out or a lost connection, for "+
-			"example, DUPLICATE where the insurer says so.", arrived)
+		w.sayf("%d of these may have arrived. CHECK_STATUS: nobody knows until the insurer is asked. "+
+			"DUPLICATE: the insurer says so.", arrived)
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
 		w.WriteString(text.Hanging(w.Sprintf("%d not: ", refused[why]), text.Line(why)))

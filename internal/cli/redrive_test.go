@@ -270,6 +270,15 @@ func TestEveryTryOfTheRoundMayHaveArrived(t *testing.T) {
 	h.fails(t, 5, "it may have arrived (CHECK_STATUS)", ordered("--claim", inDoubt, "--force")...)
 }
 
+// Also where the insurer says it by the number of a glosa, and the policy advises to ask.
+func TestAClaimThatTheInsurerHasIsADuplicate(t *testing.T) {
+	h := openHospital(t)
+	r := advised(decided{audit.KindPermanent, "CLM-R-014-14", "2026-01-12T09:00:00Z", "guia já apresentada", "PERMANENT", "1308", 0, 0, 0}.record())
+	r.Cluster, r.JobKey = "zeebe", 100
+	audittest.Append(t, h.store, r)
+	h.fails(t, 5, "it may have arrived (DUPLICATE)", ordered("--claim", r.ClaimID, "--force")...)
+}
+
 func TestAPlanSendsNothingElse(t *testing.T) {
 	h := openHospital(t)
 	order := h.plan(t, "--rule", "unknown")

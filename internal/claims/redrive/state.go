@@ -121,6 +121,10 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	return c
 }
 
+// duplicate is what stands in a rule or a code by which an insurer says that it has the claim: the word, and
+// the glosas "guia já apresentada" and "cobrança de procedimento em duplicidade".
+var duplicate = []string{"duplicate", "1308", "1702"}
+
 // check returns why a claim may have arrived, by the latest decision of its round that says so, empty where
 // none does: a refused connection says nothing of the tries before it. Policies without such advice know
 // duplicates all the same.
@@ -133,7 +137,8 @@ func check(records []audit.Record) (string, error) {
 		if !r.Kind.IsDecision() {
 			continue
 		}
-		if strings.Contains(strings.ToLower(r.Rule+" "+r.Code), "duplicate") {
+		found := strings.ToLower(r.Rule + " " + r.Code)
+		if slices.ContainsFunc(duplicate, func(one string) bool { return strings.Contains(found, one) }) {
 			return "DUPLICATE", nil
 		}
 		facts, err := r.Facts()
