@@ -24,7 +24,7 @@ func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration
 		}
 		var err error
 		if *span, err = retry.ParseDuration(given); err != nil || *span <= 0 {
-			return errors.New("give days, hours or minutes, such as 7d, 24h or 90m")
+			return errors.New("give a length of time, such as 7d, 24h, 90m or 30s")
 		}
 		return nil
 	}

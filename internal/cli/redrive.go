@@ -81,6 +81,9 @@ func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, error) {
 		return answer, c.w.refusal(&chosen[0], text.Messagef("claim %s: %s", o.claim, chosen[0].Why))
 	case o.reason == "":
 		answer.sayPlan(c.w, from)
+		if r.Wait > 0 && answer.Count(redrive.Planned) > 0 {
+			c.w.sayf("Each would wait %s first: give --wait with --reason too.", r.Wait)
+		}
 		return answer, nil
 	case missing > 0:
 		err = text.Messagef("%d of %d claims not sent again", missing, len(chosen))
