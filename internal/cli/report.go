@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed" // of the style
 	"encoding/xml"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"html"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +57,8 @@ changed. Of a past time it is the same whenever it is written.`,
 		}
 		zone := c.w.Location()
 		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
-		name := "report_" + first.Format(time.DateOnly) + "_" + last.Format(time.DateOnly) + extension
-		path, words := filepath.Join(*dir, name), c.w.String()
+		name := c.w.Sprintf("report_%s_%s", first.Format(time.DateOnly), last.Format(time.DateOnly))
+		path, words := filepath.Join(*dir, name+extension), c.w.String()
 		c.w.Reset()
 		if err := os.WriteFile(path, []byte(words), 0o640); err != nil { //nolint:gosec // for its group too
 			return nil, err
@@ -86,11 +88,8 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 		broken = text.Messagef("the audit trail is not verified: %s", r.NotVerified)
 	}
 	measured, open, err := measure(c, within)
-	if err != nil {
-		return r, broken, err
-	}
 	r.kpis, r.Oldest, r.Open, r.open = measured, open[:min(mostOpen, len(open))], len(open), open
-	return r, broken, claims.TellIncidents(c.Context(), c.store, r.Oldest)
+	return r, broken, cmp.Or(err, claims.TellIncidents(c.Context(), c.store, r.Oldest))
 }
 
 // managerReport is what a manager reads about a time. Its JSON form is stable.
@@ -116,9 +115,12 @@ func (r *managerReport) document(w *wording) document {
 		verdict = w.Sprintf("The audit trail is not verified: %s. Do not rely on these figures.",
 			r.NotVerified)
 	}
-	last := r.To.Add(-time.Nanosecond)
+	days := w.Day(r.From)
+	if last := w.Day(r.To.Add(-time.Nanosecond)); last != days {
+		days = w.Sprintf("%s to %s", days, last)
+	}
 	d := document{
-		Title: w.Sprintf("Resubmission of claims, %s to %s", w.Day(r.From), w.Day(last)),
+		Title: w.Sprintf("Resubmission of claims, %s", days),
 		Lead: []string{
 			w.Sprintf("Written %s.", r.WrittenAt) + " " + verdict,
 			w.Sprintf("Claims are those that ended in this time, and all that were open at its end. For " +
@@ -134,15 +136,14 @@ func (r *managerReport) document(w *wording) document {
 	}
 	oldest := section{
 		Title: w.Sprintf("The oldest open claims: %d of %d", len(r.Oldest), r.Open),
+		Note:  w.census(r.open),
 		Head:  w.heads("Claim", "State", "Age", "Retry", "Reason"),
-	}
-	if r.Open > 0 {
-		oldest.Note = w.census(r.open)
 	}
 	for _, row := range w.claims(r.Oldest, r.To) {
 		oldest.add("", row...)
 	}
 	d.Sections = append(d.Sections, measuredOn(w), oldest)
+	d.Sections = slices.DeleteFunc(d.Sections, func(s section) bool { return s.Rows == nil })
 	return d
 }
 
