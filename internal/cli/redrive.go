@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/app"
-	"hospital.example/analyze-retry/internal/claims"
 	"hospital.example/analyze-retry/internal/claims/redrive"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/text"
@@ -117,18 +116,14 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, te
 
 // unknown returns why nothing is chosen, if that is a name that nobody knows.
 func (o *redriveFlags) unknown(c *call) error {
-	set, err := policies("")
-	if err != nil {
-		return err
-	}
-	named(c, "policy", "policy", o.filter.Policy, append(set.Names(), claims.NoPolicy))
+	_, err := chosen(c, nil, "", o.filter.Policy)
 	switch {
 	case c.wrong != nil:
 		return c.wrong
-	case o.filter.Rule != "":
-		return text.Messagef("no claim like that has in its last decision the rule or code %q", o.filter.Rule)
+	case err == nil && o.filter.Rule != "":
+		err = text.Messagef("no claim like that has in its last decision the rule or code %q", o.filter.Rule)
 	}
-	return nil
+	return err
 }
 
 // redriveFlags are the flags.
