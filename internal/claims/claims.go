@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
 // OpenStandings returns the standings of claims that have not ended.
@@ -65,18 +64,15 @@ func Ended(r *audit.Record) Claim {
 	return c
 }
 
-// Known is a claim with the record that shows how it stands, nil where nothing is known that says so, and
-// what that record holds.
+// Known is a claim with the record that shows how it stands, nil where nothing is known that says so.
 type Known struct {
 	Claim
 
-	Last  *audit.Record  `json:"-"`
-	Facts contract.Facts `json:"-"`
+	Last *audit.Record `json:"-"`
 }
 
-// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it. It fails only
-// where the record cannot be read.
-func Know(claimID string, s *audit.State, records []audit.Record, now time.Time) (k Known, err error) {
+// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it.
+func Know(claimID string, s *audit.State, records []audit.Record, now time.Time) (k Known) {
 	k.ClaimID = claimID
 	for i := range slices.Backward(records) {
 		r := &records[i]
@@ -90,10 +86,9 @@ func Know(claimID string, s *audit.State, records []audit.Record, now time.Time)
 			k.Claim = Open(claimID, s, now)
 		}
 		k.Last = r
-		k.Facts, err = r.Facts()
-		return k, err
+		break
 	}
-	return k, nil
+	return k
 }
 
 // Count is how many open claims stand alike.

@@ -35,7 +35,7 @@ a worker runs.`,
 			return nil, err
 		}
 		h := history{now: p.now()}
-		h.Known, err = claims.Know(c.args[0], state, records, h.now)
+		h.Known = claims.Know(c.args[0], state, records, h.now)
 		for i := range records {
 			facts, wrong := records[i].Facts()
 			err = cmp.Or(err, wrong)

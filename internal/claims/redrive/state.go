@@ -104,10 +104,8 @@ func (r *Redriver) again(ctx context.Context, claimID string, record int64) Clai
 func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	c := Claim{Result: Planned}
 	state, records, err := r.Store.Claim(ctx, claimID)
-	if err == nil {
-		c.Known, err = claims.Know(claimID, &state, records, r.Now())
-	}
-	if c.ClaimID = claimID; c.Last != nil {
+	c.Known = claims.Know(claimID, &state, records, r.Now())
+	if c.Last != nil {
 		c.Record = c.Last.ID
 	}
 	if err == nil {
@@ -121,21 +119,16 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	return c
 }
 
-// duplicate is what stands in a rule or a code by which an insurer says that it has the claim: the word, and
-// the glosas "guia já apresentada" and "cobrança de procedimento em duplicidade".
+// duplicate is what stands in rules and codes by which an insurer says that it has a claim: also two glosas.
 var duplicate = []string{"duplicate", "1308", "1702"}
 
-// check returns why a claim may have arrived, by the latest decision of its round that says so, empty where
-// none does: a refused connection says nothing of the tries before it. Policies without such advice know
-// duplicates all the same.
+// check returns why a claim may have arrived, by any decision of its round: a refused connection says
+// nothing of the tries before it. Policies without such advice know duplicates all the same.
 func check(records []audit.Record) (string, error) {
 	for i := range slices.Backward(records) {
 		r := &records[i]
 		if r.Kind.Ends() || r.Kind == audit.KindResubmitted {
 			break // what was before is another round
-		}
-		if !r.Kind.IsDecision() {
-			continue
 		}
 		found := strings.ToLower(r.Rule + " " + r.Code)
 		if slices.ContainsFunc(duplicate, func(one string) bool { return strings.Contains(found, one) }) {
