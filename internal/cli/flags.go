@@ -34,8 +34,8 @@ func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration
 	return span
 }
 
-// day reads the value of a flag as a day, or as a month with the layout of one: the midnight in UTC at its
-// beginning, whatever the zone. word is what the flag takes besides, empty for nothing.
+// day reads the value of a flag that may also be a word, if any, as a day, or as a month with the layout of
+// one: the midnight in UTC at its beginning, whatever the zone.
 func (c *call) day(flag, layout, value, word string) time.Time {
 	begin, err := time.Parse(layout, value)
 	example := "2026-11-30"[:len(layout)]

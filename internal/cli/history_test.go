@@ -110,7 +110,7 @@ func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
 			"next try scheduled none Process instance 7 of cluster zeebe; policy tiss ",
 		}},
 		{"tiss", `"submissionError":"503 Retry-After: 600","retryCount":5`, "", []string{
-			"TRANSIENT: it contains 503 (rule transient.503)", "stop: BPMN error MAX_RETRIES_EXCEEDED",
+			"TRANSIENT by transient.503: HTTP 503, Service Unavailable", "stop: BPMN error MAX_RETRIES_EXCEEDED",
 		}},
 		{"tiss", `"submissionError":"RATE_LIMIT","retryAfter":"soon","lastSubmissionTime":[2026]`, "", []string{
 			"retry 1 waited 6 min (5 ± 20 %) RATE_LIMIT: too many requests", "6 min (5 ± 20 %) (ignored: lastSubmissionTime, retryAfter)",

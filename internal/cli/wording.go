@@ -97,11 +97,7 @@ func (w *wording) class(d *contract.Decision) string {
 	name, x := w.Name("class", string(d.ErrorClassification)), &d.RetryDecision
 	switch {
 	case x.MatchedCode != "":
-		rule := x.RuleID
-		if about := w.Name("rule", rule); about != rule {
-			rule += ": " + about
-		}
-		return w.Sprintf("%s: it contains %s (rule %s)", name, inWords.Replace(x.MatchedCode), rule)
+		return w.Sprintf("%s by %s: %s", name, x.RuleID, w.cause(x.RuleID, x.MatchedCode))
 	case x.RuleID == retry.RuleUnknown:
 		return w.Sprintf("%s: no rule of the policy matches it", name)
 	default:

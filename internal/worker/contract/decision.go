@@ -80,12 +80,11 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 	if c.ShouldRetry {
 		c.NextRetryTime = &d.NextRetryTime
 	}
-	x, rule := &c.RetryDecision, d.Error.RuleID
-	if about := words.Name("rule", rule); x.MatchedCode != "" && x.MatchedMeaning == "" && about != rule {
-		x.MatchedMeaning = about
+	if about := words.Name("rule", d.Error.RuleID); d.Error.Means == "" && about != d.Error.RuleID {
+		c.RetryDecision.MatchedMeaning = about
 	}
 	if jobType == BackoffJobType { // RN-BIL-004 section 3.2
-		x.With = "" // its model is not told, and leaves the claim with whom it names
+		c.RetryDecision.With = "" // its model is not told, and leaves the claim with whom it names
 		if c.ShouldRetry {
 			c.RetryReason = words.Sprintf("Retry %d of %d", d.RetryCount, d.MaxRetries)
 		}
