@@ -246,8 +246,8 @@ func TestClaimsAreChosenByTheirLastDecision(t *testing.T) {
 	check.Same(t, 0, len(h.messages()), "messages sent by plans")
 }
 
-// A refused connection says nothing of the time-outs before it, and a person who resubmits has looked.
-func TestEveryTryOfTheRoundMayHaveArrived(t *testing.T) {
+// A refused connection says nothing of the time-outs before it. A person who sent it again has asked about them.
+func TestEveryTryMayHaveArrived(t *testing.T) {
 	h := openHospital(t)
 	timedOut := func(claim, at string) audit.Record {
 		return advised(decided{audit.KindRetry, claim, at, "504", "TRANSIENT", "504", 0, 5, 6}.record())
@@ -255,19 +255,20 @@ func TestEveryTryOfTheRoundMayHaveArrived(t *testing.T) {
 	refused := func(claim string) audit.Record {
 		return decided{audit.KindExhausted, claim, "2026-01-12T09:00:00Z", "Connection refused", "TRANSIENT", "NETWORK_ERROR", 5, 0, 0}.record()
 	}
-	const inDoubt, asked, never = "CLM-R-011-11", "CLM-R-012-12", "CLM-R-013-13"
+	const inDoubt, asked, ordered, never = "CLM-R-011-11", "CLM-R-012-12", "CLM-R-013-13", "CLM-R-015-15"
 	records := []audit.Record{
 		timedOut(inDoubt, "2026-01-12T08:00:00Z"), rejected(inDoubt, "2026-01-12T08:30:00Z"), refused(inDoubt),
 		timedOut(asked, "2026-01-12T07:00:00Z"), ended{audit.KindResubmitted, asked, "2026-01-12T08:00:00Z", 1, 1, ""}.record(), refused(asked),
+		timedOut(ordered, "2026-01-12T07:00:00Z"), ended{audit.KindRedriven, ordered, "2026-01-12T08:00:00Z", 1, 1, ""}.record(), refused(ordered),
 		timedOut(never, "2026-01-12T07:00:00Z"), ended{audit.KindSubmitted, never, "2026-01-12T08:00:00Z", 1, 1, ""}.record(), refused(never),
 	}
 	for i := range records {
 		records[i].Cluster, records[i].JobKey = "zeebe", int64(100+i)
 	}
 	audittest.Append(t, h.store, records...)
-	want := map[string]string{inDoubt: "refused", asked: "planned", never: "planned"}
+	want := map[string]string{inDoubt: "refused", asked: "planned", ordered: "planned", never: "planned"}
 	check.Same(t, want, h.results(t, 0, "--rule", "NETWORK_ERROR", "--force"), "results")
-	h.fails(t, 5, "it may have arrived (CHECK_STATUS)", ordered("--claim", inDoubt, "--force")...)
+	h.fails(t, 5, "it may have arrived (CHECK_STATUS)", "redrive", "--claim", inDoubt, "--force")
 }
 
 // Also where the insurer says it by the number of a glosa, and the policy advises to ask.

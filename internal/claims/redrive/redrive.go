@@ -76,7 +76,7 @@ type Claim struct {
 	// Record is the ID of the record that shows how the claim stands: a plan holds as long as that is the
 	// last.
 	Record int64 `json:"record,omitempty,string"`
-	// Check says why the claim may have arrived: it is a duplicate, or the advice of a decision of its round.
+	// Check says why the claim may have arrived: it is a duplicate, or the advice of a decision.
 	Check string `json:"check,omitempty"`
 
 	Result Result `json:"result"`

@@ -122,13 +122,13 @@ func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 // duplicate is what stands in rules and codes by which an insurer says that it has a claim: also two glosas.
 var duplicate = []string{"duplicate", "1308", "1702"}
 
-// check returns why a claim may have arrived, by any decision of its round: a refused connection says
-// nothing of the tries before it. Policies without such advice know duplicates all the same.
+// check returns why a claim may have arrived, by any try since it was opened or a person sent it again: a
+// refused connection says nothing of the tries before it. Policies without such advice know duplicates too.
 func check(records []audit.Record) (string, error) {
 	for i := range slices.Backward(records) {
 		r := &records[i]
-		if r.Kind.Ends() || r.Kind == audit.KindResubmitted {
-			break // what was before is another round
+		if r.Kind.Ends() || r.Kind == audit.KindResubmitted || r.Kind == audit.KindRedriven {
+			break // whoever sent it again has asked about the tries before
 		}
 		found := strings.ToLower(r.Rule + " " + r.Code)
 		if slices.ContainsFunc(duplicate, func(one string) bool { return strings.Contains(found, one) }) {
