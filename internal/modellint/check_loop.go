@@ -9,7 +9,7 @@ import (
 // waitMissing finds ways on which the claim is sent again at once.
 func (l *linter) waitMissing(event *node) {
 	if leads(event.analysis.after(), event.host, (*node).waits) {
-		l.add(event.analysis, "no-wait", quoted(event.host))
+		l.add(event.analysis, "no-wait")
 	}
 }
 

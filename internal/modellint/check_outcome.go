@@ -58,22 +58,27 @@ func (l *linter) unrecorded(from *node, outcome string) {
 	}
 }
 
-// recordedAsAccepted finds a claim that is given up but recorded as accepted: no job is between, and nothing
-// records that it was abandoned.
+// recordedAsAccepted finds records of a claim that is given up as accepted: no job is between that asked the
+// insurer, and no person who can also abandon the claim.
 func (l *linter) recordedAsAccepted(event *node) {
-	jobs := func(n *node) bool { return n.records || n.kind == "serviceTask" || n.kind == "callActivity" }
-	var accepted *node
-	for _, n := range reached(event.after(), jobs) {
+	jobs := func(n *node) bool {
+		return n.again() || n.records || n.kind == "serviceTask" || n.kind == "callActivity"
+	}
+	behind := reached(event.after(), jobs)
+	alone := reached(event.after(), func(n *node) bool { return jobs(n) || n.kind == "userTask" })
+	abandoned := slices.ContainsFunc(behind, func(n *node) bool { return n.canRecord("ABANDONED") })
+	for _, n := range behind {
 		m, _ := n.entry("input", contract.Outcome)
-		switch outcome := constant(m); {
-		case !n.records:
-		case outcome == "SUBMITTED":
-			accepted = n
-		case outcome == "ABANDONED" || outcome == "":
-			return
+		if n.records && constant(m) == "SUBMITTED" && (!abandoned || slices.Contains(alone, n)) {
+			l.add(n, "outcome-accepted")
 		}
 	}
-	if accepted != nil {
-		l.add(accepted, "outcome-accepted")
-	}
+}
+
+// canRecord reports whether a node can record an outcome: an expression can be one of its texts, and one
+// without texts can be each.
+func (n *node) canRecord(outcome string) bool {
+	m, _ := n.entry("input", contract.Outcome)
+	open := constant(m) == "" && len(texts(m.value)) == 0
+	return n.records && (open || strings.Contains(m.value, outcome))
 }

@@ -45,6 +45,9 @@ var (
 	// otherType is a comparison that FEEL answers by null.
 	otherType = regexp.MustCompile(
 		`\b(shouldRetry!?=["\d]|(retryCount|maxRetries|backoffMinutes)([<>]=?|!?=)["tf])`)
+	// retries and stops are conditions of nothing but whether the claim is sent again.
+	retries = regexp.MustCompile(`^(shouldRetry(=true|!=false)?|not\(shouldRetry=false\))$`)
+	stops   = regexp.MustCompile(`^(shouldRetry(=false|!=true)|not\(shouldRetry(=true)?\))$`)
 )
 
 // compact returns an expression without needless blanks.
@@ -97,7 +100,7 @@ func (l *linter) timers(n *node) {
 }
 
 // conditions finds conditions that read a result of the analysis in a form that is not known, or, right
-// behind an analysis, by a name that is none.
+// behind an analysis, by a name that is none; and those that lead the wrong claims to the wait.
 func (l *linter) conditions(n *node) {
 	for _, c := range n.conditions {
 		feel, _ := expression(c.value)
@@ -105,6 +108,19 @@ func (l *linter) conditions(n *node) {
 		if !l.form(n, "condition-form", c, results, wrong) && n.behind != nil {
 			l.variableMisspelt(n, c)
 		}
+		l.opposite(n, c, compact(feel))
+	}
+}
+
+// opposite finds a condition that leads the claims that are to stop to the wait, or those that are to be sent
+// again to an end: of those of a gateway the first.
+func (l *linter) opposite(n *node, c entry, feel string) {
+	ways := reached([]*node{c.to}, (*node).works)
+	waits := slices.ContainsFunc(ways, func(n *node) bool { return n.timer.kind != "" })
+	ends := slices.ContainsFunc(ways, func(n *node) bool { return n.throwsError || n.records })
+	wrong := stops.MatchString(feel) && waits || retries.MatchString(feel) && ends && !waits
+	if wrong && l.once(n.process.file, n.id, "opposite") {
+		l.add(n, "condition-opposite", c.value).Line = c.line
 	}
 }
 

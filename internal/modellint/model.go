@@ -72,6 +72,7 @@ type node struct {
 type entry struct {
 	kind, name, value string
 	line              int
+	to                *node // of a flow's condition where that leads
 }
 
 var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess|callActivity)$`)
@@ -131,7 +132,7 @@ func (p *process) node(e *bpmnxml.Element) *node {
 			n.errorCode = p.elements[d.Attr("errorRef")].Attr("errorCode")
 		case "timerEventDefinition":
 			for _, t := range d.Children {
-				n.timer = entry{t.Name.Local, "", strings.TrimSpace(t.Text), t.Line}
+				n.timer = entry{t.Name.Local, "", strings.TrimSpace(t.Text), t.Line, nil}
 			}
 		case "messageEventDefinition", "receiveTask":
 			n.waitFor(p.elements[d.Attr("messageRef")])
@@ -144,7 +145,8 @@ func (p *process) node(e *bpmnxml.Element) *node {
 // add adds a mapping or header.
 func (n *node) add(e *bpmnxml.Element, kind, name, value string) {
 	variable, _, _ := strings.Cut(name, ".")
-	n.entries = append(n.entries, entry{kind, strings.TrimSpace(variable), strings.TrimSpace(value), e.Line})
+	variable, value = strings.TrimSpace(variable), strings.TrimSpace(value)
+	n.entries = append(n.entries, entry{kind, variable, value, e.Line, nil})
 }
 
 // waitFor sets the message that a node waits for. What throws one is a job.
@@ -185,7 +187,7 @@ func (p *process) connect() {
 		}
 		from.to = append(from.to, to)
 		for _, c := range f.BPMN("conditionExpression") {
-			asked := entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line}
+			asked := entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line, to}
 			from.conditions = append(from.conditions, asked)
 			from.gather(c)
 		}

@@ -112,6 +112,9 @@ func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*
 		}
 		byID[id] = e
 	})
+	if !sound {
+		return byID, false // what names the other element of a double id looks broken
+	}
 	byID[""] = &bpmnxml.Element{} // what an element names that names none
 	root.Walk(func(e *bpmnxml.Element) {
 		for _, name := range referring {

@@ -36,6 +36,8 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"pool", slip{`=shouldretry = true</conditionExpression>`, condition}, "error variable-misspelt Gateway_ShouldRetry"},
 		{"pool", slip{`=shouldRetry = "true"</conditionExpression>`, condition}, "error condition-form Gateway_ShouldRetry"},
 		{"pool", slip{`shouldRetry = true</conditionExpression>`, condition}, "error condition-form Gateway_ShouldRetry"},
+		{"pool", slip{`=not(shouldRetry)</conditionExpression>`, condition}, "error wait-leads-astray Gateway_ShouldRetry"},
+		{"pool", slip{`=shouldRetry = false</conditionExpression>`, condition}, "error wait-leads-astray Gateway_ShouldRetry"},
 		{"pool", slip{`=shouldRetry = approved</conditionExpression>`, condition}, "warning condition-form Gateway_ShouldRetry"},
 		{sub06, slip{`name="redrive_claim"`, `name="redrive-claim"`}, "error message-unknown BoundaryEvent_BillingRedriven"},
 		{"short-waits", slip{`name="redrive_claim"`, `name="redrive-claim"`}, "error message-unknown Event_RedriveClaim"},
@@ -57,6 +59,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"loop", slip{`<zeebe:input source="Abandoned" target="outcome" />`, outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
 		{"loop", slip{`id="Event_WaitBackoff">`, `id="TimerEventDefinition_Backoff">`}, "error reference-broken Event_WaitBackoff"},
 		{"loop", slip{`sourceRef="Task_RecordAbandoned" targetRef="EndEvent_None"`, `sourceRef="Task_RecordAbandoned" targetRef="EndEvent_ClaimAbandoned"`}, "error reference-broken Flow_AbandonRecorded"},
+		{"loop", slip{`<bpmn:intermediateCatchEvent id="Task_RecordAbandoned"`, `<bpmn:intermediateCatchEvent id="Event_WaitBackoff"`}, "error reference-broken Task_RecordAbandoned"},
 		{"loop", slip{`isExecutable="false"`, `isExecutable="true"`}, "warning not-executable loop"},
 		{"loop", slip{typed("analyse-retry") + header, typed("analyze-retry")}, "error job-type-misspelt Task_AnalyzeRetry"},
 		{"loop", slip{typed("record-outcome") + `<zeebe:ioMapping>` + outcome, typed("record-retry-outcome") + "\n        <zeebe:ioMapping>\n          " + outcome}, "error job-type-misspelt Task_RecordAbandoned"},
@@ -92,4 +95,48 @@ func TestWhatIsRightInAnotherFormIsNoFinding(t *testing.T) {
 		f := changed(t, c.model, c.of, c.instead)
 		check.Same(t, nil, found(standard, f), "%s in %s", strings.TrimSpace(c.instead), c.model)
 	}
+}
+
+// The flows of the gateway are drawn the wrong way round: the text of its condition is right.
+func TestARetryThatIsLedToTheEndIsAMistake(t *testing.T) {
+	const yes, no = `sourceRef="Gateway_ShouldRetry" targetRef="Event_WaitBackoff"`, `sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped"`
+	want := []string{"error wait-leads-astray Gateway_ShouldRetry"}
+	check.Same(t, want, found(standard, changed(t, "pool", no, "@", yes, no, "@", yes)), "findings")
+	refused := strings.ReplaceAll(yes, "Event_WaitBackoff", "Task_RecordAbandoned")
+	check.Same(t, want, found(standard, changed(t, "pool", no, "@", yes, refused, "@", yes)), "past the other event")
+}
+
+func TestEveryRecordOfAnAbandonedClaimIsJudgedByItself(t *testing.T) {
+	const accepted = `<zeebe:input source="=&#34;SUBMITTED&#34;" target="outcome" />`
+	billing, registration := "warning outcome-not-recorded Task_RecordAbandonedByBilling", "warning outcome-not-recorded Task_RecordAbandonedByRegistration"
+	check.Same(t, []string{billing, registration}, found(standard, changed(t, sub06, outcome, accepted)), "both")
+
+	f := changed(t, sub06)
+	f.Content = []byte(strings.Replace(string(f.Content), outcome, accepted, 1))
+	check.Same(t, []string{billing}, found(standard, f), "one of two")
+
+	const task = `<bpmn:serviceTask id="Task_RecordAbandoned"`
+	record := task + `><bpmn:extensionElements>` + typed("record-retry-outcome") + `<zeebe:ioMapping>` + accepted +
+		`</zeebe:ioMapping></bpmn:extensionElements></bpmn:serviceTask>`
+	record = strings.ReplaceAll(record, "Task_RecordAbandoned", "Task_2") +
+		`<bpmn:sequenceFlow id="Flow_3" sourceRef="Task_2" targetRef="EndEvent_ClaimAbandoned" />`
+	way := func(from string) string {
+		return `<bpmn:sequenceFlow id="Flow_2" sourceRef="` + from + `" targetRef="Task_2" />`
+	}
+	f = changed(t, "loop", task, record+way("BoundaryEvent_PermanentError")+task)
+	check.Same(t, []string{"warning outcome-not-recorded Task_2"}, found(standard, f), "beside one that is right")
+	f = changed(t, "person", task, record+way("Gateway_Decision")+task)
+	check.Same(t, nil, found(standard, f), "a person says that the claim was accepted")
+}
+
+func TestTwoSubmissionsOfOneAnalysisWithoutAWaitAreOneFinding(t *testing.T) {
+	const next = `sourceRef="Gateway_JoinSubmission" targetRef="Task_SubmitClaim"`
+	status := `<bpmn:serviceTask id="Task_Check"><bpmn:extensionElements>` + typed("check-status") + `</bpmn:extensionElements></bpmn:serviceTask>` +
+		`<bpmn:boundaryEvent id="Event_Check" attachedToRef="Task_Check"><bpmn:extensionElements><zeebe:ioMapping>` +
+		`<zeebe:output source="=submissionError" target="submissionError" /></zeebe:ioMapping></bpmn:extensionElements><bpmn:errorEventDefinition /></bpmn:boundaryEvent>` +
+		`<bpmn:sequenceFlow id="Flow_2" sourceRef="Event_Check" targetRef="Task_AnalyzeRetry" /><bpmn:sequenceFlow id="Flow_3" sourceRef="Task_Check" targetRef="Task_SubmitClaim" />`
+	const task = `<bpmn:serviceTask id="Task_SubmitClaim"`
+	f := changed(t, "loop", next, strings.Replace(next, "Task_SubmitClaim", "Task_Check", 1), task, status+task,
+		toTheTimer, `sourceRef="Task_AnalyzeRetry" targetRef="Gateway_JoinSubmission"`)
+	check.Same(t, []string{"error wait-missing Task_AnalyzeRetry"}, found(standard, f), "findings")
 }
