@@ -67,6 +67,15 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func runAt(ctx context.Context, now func() time.Time, args []string, stdout, stderr io.Writer) int {
 	p := program{now: now}
+	for i, arg := range args { // cobra may find a mistake before it gets there
+		lang, given := strings.CutPrefix(arg, "--lang=")
+		if i > 0 && args[i-1] == "--lang" {
+			lang, given = arg, true
+		}
+		if given {
+			_ = p.given.Lang.Decode(lang)
+		}
+	}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
