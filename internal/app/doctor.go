@@ -45,9 +45,9 @@ func ok(check string, what text.Message) text.Finding {
 	return text.Finding{Severity: text.OK, Check: check, What: what}
 }
 
-// failed is an error of a part, on one line.
+// failed is an error of a part.
 func failed(check string, err error, advice text.Message) text.Finding {
-	what := text.Messagef("%s", strings.Join(strings.Fields(err.Error()), " "))
+	what := text.Messagef("%s", err)
 	return text.Finding{Severity: text.Error, Check: check, What: what, Advice: advice}
 }
 
@@ -117,7 +117,7 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 		Tenant:  cfg.Tenant,
 	}
 	if err := client.Activate(ctx, poll, func([]job.Job) {}); err != nil {
-		return append(all, failed("tenant", fmt.Errorf("a poll for %s fails: %w", cfg.Tenant, err),
+		return append(all, failed("tenant", text.Messagef("a poll for %s fails: %s", cfg.Tenant, err),
 			text.Messagef("correct RETRY_TENANT, or assign it to the worker's credentials: "+
 				"docs/operations.md#permissions")))
 	}
@@ -200,6 +200,7 @@ func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findi
 		"once that is mended a worker goes on by itself: do not restart it"))
 	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
 		f.Severity = text.Warning
+		f.What = text.Messagef("no worker answers at %s: %s", cfg.HTTPAddress, of.Err)
 		f.Advice = text.Messagef("none runs with these settings on this host: worker run")
 	}
 	return text.Findings{f}

@@ -13,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/audit/sqlite"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // openStore opens the store that the configuration names, for writing, and the key of its audit trail. That
@@ -59,7 +60,7 @@ func OpenHistory(ctx context.Context, cfg config.Config) (audit.Store, error) {
 	if path := cfg.SQLitePath(); path != "" {
 		store, err := sqlite.OpenReadOnly(ctx, path, secret)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; RETRY_DATABASE_URL names it, and a worker makes it at its first start", err)
+			err = text.Messagef("%s; RETRY_DATABASE_URL names it, and a worker's first start makes it", err)
 		}
 		return store, err
 	}
@@ -72,7 +73,7 @@ func Migrate(ctx context.Context, cfg config.Config) error {
 	return postgres.Migrate(ctx, string(cfg.DatabaseURL))
 }
 
-var errNotSQLite = errors.New("this command is for a SQLite store; PostgreSQL has means of its own: " +
+var errNotSQLite = text.Messagef("this command is for a SQLite store; PostgreSQL has means of its own: " +
 	"pg_dump, pg_restore")
 
 // Backup copies a SQLite store into a new file, also while a worker writes to it.
@@ -104,15 +105,15 @@ func secretOf(cfg config.Config, fresh bool) (*audit.Secret, error) {
 	secret, err := audit.LoadSecret(cfg.AuditKey())
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case err == nil && mayMake:
-		return nil, fmt.Errorf("the key %s was made with a store, and there is none at %s: correct the "+
+		return nil, text.Messagef("the key %s was made with a store, and there is none at %s: correct the "+
 			"place (a volume not mounted?), or restore a backup: worker audit restore BACKUP. If there were "+
 			"no records, or they are gone and that is accepted, move the key away: the next start makes a "+
 			"new store with a new key", cfg.AuditKey(), cfg.DatabaseURL)
 	case missing && mayMake:
 		return nil, nil //nolint:nilnil // there is none, and one may be made
 	case missing:
-		return nil, fmt.Errorf("RETRY_AUDIT_KEY_FILE: %w: if %s has records, restore the key that they were "+
-			"signed with from the backup; if it never had any, make one, for all replicas: "+
+		return nil, text.Messagef("RETRY_AUDIT_KEY_FILE: %s: if %s has records, restore the key that they "+
+			"were signed with from the backup; if it never had any, make one, for all replicas: "+
 			"openssl genpkey -algorithm ed25519 -out audit.key", err, cfg.DatabaseURL)
 	}
 	return secret, err

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"hospital.example/analyze-retry/internal/config/readfile"
+	words "hospital.example/analyze-retry/internal/text"
 )
 
 // Secret is the key of an audit store: it signs heads and cuts, so that a chain cannot be made anew without
@@ -55,7 +56,7 @@ func LoadSecret(path string) (*Secret, error) {
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("audit key %s: not a private Ed25519 key; "+
+		return nil, words.Messagef("audit key %s: not a private Ed25519 key; "+
 			"make one with: openssl genpkey -algorithm ed25519 -out %s", path, path)
 	}
 	return secretOf(private)
@@ -104,21 +105,21 @@ func LoadPublic(path string) (Public, error) {
 	case ed25519.PrivateKey:
 		return Public{key.Public().(ed25519.PublicKey)}, nil
 	default:
-		return Public{}, fmt.Errorf("audit key %s: not an Ed25519 key", path)
+		return Public{}, words.Messagef("audit key %s: not an Ed25519 key", path)
 	}
 }
 
 func readPEM(path string) (any, error) {
 	text, mode, err := readfile.Read(path, readfile.MaxPEM)
 	if err != nil {
-		return nil, fmt.Errorf("audit key: %w", err)
+		return nil, fmt.Errorf("%w: %w", words.Messagef("audit key"), err)
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, fmt.Errorf("audit key %s: not a PEM file", path)
+		return nil, words.Messagef("audit key %s: not a PEM file", path)
 	}
 	if block.Type == pemPrivate && readfile.Exposed(mode) {
-		return nil, fmt.Errorf("audit key %s: it has mode %04o, "+
+		return nil, words.Messagef("audit key %s: it has mode %04o, "+
 			"so that not only its owner and group can read it, or its group can change it; "+
 			"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; "+
 			"a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)

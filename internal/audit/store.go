@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry"
+	words "hospital.example/analyze-retry/internal/text"
 )
 
 // Store keeps the records: SQLite for one process, PostgreSQL for several. What it returns is complete and in
@@ -90,13 +91,13 @@ type Total struct {
 var ErrNotLeading = errors.New("another process publishes the events of this store")
 
 // ErrHeld says that another process holds a store that is for one process only.
-var ErrHeld = errors.New("in use by another process (fuser -v shows which); " +
-	"SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several")
+var ErrHeld = fmt.Errorf("%w", words.Messagef("in use by another process (fuser -v shows which); "+
+	"SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several"))
 
 // WrongSchema returns the error about a store of another version of the worker, by the versions of the schema
 // that it has and that this worker knows.
 func WrongSchema(has, knows int64) error {
-	return fmt.Errorf("the audit store has schema version %d, and this worker knows version %d only: "+
+	return words.Messagef("the audit store has schema version %d, and this worker knows version %d only: "+
 		"run the worker that made it, or begin a new store with a key of its own", has, knows)
 }
 

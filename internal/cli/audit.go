@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ up by its own means.`,
 		Args:    cobra.ExactArgs(1),
 	}, settings, func(c *call) (any, error) {
 		if err := app.Backup(c.Context(), c.cfg, c.args[0]); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", text.Messagef("not copied into %s", c.args[0]), err)
 		}
 		public, err := audit.LoadPublic(c.cfg.AuditKey())
 		if err != nil {
@@ -76,7 +77,7 @@ it. PostgreSQL is restored by its own means.`,
 	}, settings, func(c *call) (any, error) {
 		done, key, err := app.Restore(c.Context(), c.cfg, c.args[0])
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", text.Messagef("not restored from %s", c.args[0]), err)
 		}
 		is := checked{
 			Store:    c.cfg.DatabaseURL.String(),

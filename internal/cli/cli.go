@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -44,20 +45,7 @@ func (e usageError) Error() string { return errors.Join(e...).Error() }
 
 func (e usageError) Unwrap() []error { return e }
 
-// worded words an error, of joined ones a line each: in the language of the printer where it has one.
-func worded(err error, printer *text.Printer) string {
-	if joined, are := err.(interface{ Unwrap() []error }); are {
-		var lines []string
-		for _, one := range joined.Unwrap() {
-			lines = append(lines, worded(one, printer))
-		}
-		return strings.Join(lines, "\n")
-	}
-	if one, is := errors.AsType[text.Message](err); is {
-		return printer.Text(one)
-	}
-	return err.Error()
-}
+var langFlag = regexp.MustCompile(`(?:^| )--lang[ =](\S+)`)
 
 // Run runs the command line (without the program's name) until it is done or ctx ends, and returns the exit
 // code. Results and the log go to stdout, errors to stderr.
@@ -67,15 +55,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func runAt(ctx context.Context, now func() time.Time, args []string, stdout, stderr io.Writer) int {
 	p := program{now: now}
-	for i, arg := range args { // cobra may find a mistake before it gets there
-		lang, given := strings.CutPrefix(arg, "--lang=")
-		if i > 0 && args[i-1] == "--lang" {
-			lang, given = arg, true
-		}
-		if given {
-			_ = p.given.Lang.Decode(lang)
-		}
-	}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -83,6 +62,9 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if lang := langFlag.FindStringSubmatch(strings.Join(args, " ")); !p.begun && lang != nil {
+		_ = p.given.Lang.Decode(lang[1]) // cobra may have found a mistake before it
 	}
 	printer, _ := p.printer() // what is wrong with a setting is in the error
 	complain := func(words string) { fmt.Fprintln(stderr, text.Line(words)) }
@@ -101,7 +83,7 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 			return exitUsage
 		}
 	} else {
-		words := worded(err, printer)
+		words := printer.Error(err)
 		if !p.begun && printer.Language() == text.Portuguese {
 			words = cobraInPortuguese(words)
 		}

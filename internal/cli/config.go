@@ -33,7 +33,7 @@ More: docs/configuration.md.`,
 		}
 		rows := [][]string{c.w.heads("NAME", "FROM", "VALUE")}
 		for _, s := range cfg.Settings() {
-			rows = append(rows, []string{s.Name, s.Source, cmp.Or(s.Value, "-")})
+			rows = append(rows, []string{s.Name, c.w.Name("source", s.Source), cmp.Or(s.Value, "-")})
 		}
 		c.w.table("", rows)
 		return cfg.Settings(), nil

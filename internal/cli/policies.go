@@ -226,7 +226,7 @@ func (s *shownPolicy) tries(w *wording) string {
 }
 
 func (s *shownPolicy) origin(w *wording) string {
-	origin := w.Sprintf("%s, version %s", s.Origin, s.Version)
+	origin := w.Sprintf("%s, version %s", w.Name("origin", s.Origin), s.Version)
 	if s.Policy.Source != "" {
 		origin = w.Sprintf("%s, from %s", origin, s.Policy.Source)
 	}

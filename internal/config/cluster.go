@@ -5,14 +5,18 @@ import (
 	"strings"
 
 	"hospital.example/analyze-retry/internal/config/connurl"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // schemes are those of a cluster's address, with the port where it names none, and what they mean.
-var schemes = map[string]struct{ port, transport string }{
-	"grpc":  {"26500", "gRPC over plaintext"}, // the gateway's own
-	"grpcs": {"443", "gRPC over TLS"},
-	"http":  {"80", "REST over plaintext"},
-	"https": {"443", "REST over TLS"},
+var schemes = map[string]struct {
+	port      string
+	transport text.Message
+}{
+	"grpc":  {"26500", text.Messagef("gRPC over plaintext")}, // the gateway's own
+	"grpcs": {"443", text.Messagef("gRPC over TLS")},
+	"http":  {"80", text.Messagef("REST over plaintext")},
+	"https": {"443", text.Messagef("REST over TLS")},
 }
 
 // Address is where the cluster is reached: a URL with one of the schemes and a port, without a user, and of
@@ -22,8 +26,8 @@ type Address struct{ *url.URL }
 // REST reports whether the address is one of the REST API; the others are of gRPC.
 func (a Address) REST() bool { return strings.HasPrefix(a.Scheme, "http") }
 
-// Transport returns gRPC or REST, with what protects it, for people.
-func (a Address) Transport() string { return schemes[a.Scheme].transport }
+// Transport returns gRPC or REST, with what protects it.
+func (a Address) Transport() text.Message { return schemes[a.Scheme].transport }
 
 // Address returns where the cluster is reached.
 func (c *Config) Address() Address {
@@ -54,7 +58,7 @@ func (c *Config) address() (a Address, ok bool) {
 	} else if u.Path != "" {
 		return a, false
 	}
-	return a, a.Transport() != "" && ofOneHost(u) && u.RawQuery == ""
+	return a, a.Transport().Format != "" && ofOneHost(u) && u.RawQuery == ""
 }
 
 // ofOneHost reports whether a URL names a host, no second one and no user.

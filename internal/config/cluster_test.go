@@ -19,7 +19,7 @@ func TestTheAddressPicksTheTransport(t *testing.T) {
 		{"ZEEBE_ADDRESS=https://camunda.example/orchestration/v2/", "https://camunda.example:443/orchestration", "REST over TLS"},
 	} {
 		cfg := load(t, strings.Fields(test.settings)...)
-		check.Same(t, []string{test.want, test.transport}, []string{cfg.Address().String(), cfg.Address().Transport()}, "address by %s", test.settings)
+		check.Same(t, []string{test.want, test.transport}, []string{cfg.Address().String(), cfg.Address().Transport().String()}, "address by %s", test.settings)
 	}
 }
 

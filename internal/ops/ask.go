@@ -23,7 +23,7 @@ func Ask(ctx context.Context, o Options) error {
 	transport := http.Transport{DisableKeepAlives: true} // without the environment's proxy
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return fmt.Errorf("no worker answers at %s: %w", o.Address, err)
+		return err
 	}
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what breaks off is no answer of a worker

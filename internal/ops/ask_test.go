@@ -39,7 +39,7 @@ func TestAskRefusesWhatIsNotTheWorker(t *testing.T) {
 		asked ops.Options
 		want  string
 	}{
-		"nothing listens": {ops.Options{Address: "127.0.0.1:1"}, "no worker answers at 127.0.0.1:"},
+		"nothing listens": {ops.Options{Address: "127.0.0.1:1"}, "dial tcp 127.0.0.1:"},
 		"another server":  {ops.Options{Address: strings.TrimPrefix(other.URL, "http://")}, "is no worker: its /readyz has status 200"},
 		"another token":   {guarded, "not ready"},
 	} {

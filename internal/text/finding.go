@@ -70,10 +70,12 @@ func (f Findings) In(p *Printer) string {
 type Faults Findings
 
 // Error returns a line for each fault.
-func (f Faults) Error() string {
+func (f Faults) Error() string { return f.in(In(English)) }
+
+func (f Faults) in(p *Printer) string {
 	lines := make([]string, len(f))
 	for i := range f {
-		lines[i] = f[i].OneLine()
+		lines[i] = f[i].line(p)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -128,7 +130,8 @@ func (f Finding) place() string {
 func (f Finding) line(p *Printer) string {
 	parts := []string{f.place(), p.Text(f.Subject), p.Text(f.What)}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	return Line(strings.Join(parts, ": "))
+	words := strings.Fields(strings.Join(parts, ": ")) // an error may have several lines
+	return Line(strings.Join(words, " "))
 }
 
 var ended = regexp.MustCompile(`[?:.]\)?$`)

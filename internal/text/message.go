@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -13,8 +14,8 @@ import (
 )
 
 // Message is a text for people that is not yet in a language: an English format of package fmt, by which the
-// catalogue has it, and its arguments, of which Messages, Redacted, times, durations and Ranges are written
-// as the language does. In JSON it is English.
+// catalogue has it, and its arguments, of which Messages, errors, Redacted, times, durations and Ranges are
+// written as the language does. In JSON it is English.
 type Message struct {
 	Format string
 	Args   []any
@@ -78,6 +79,8 @@ func (p *Printer) Text(m Message) string {
 		switch inner := arg.(type) {
 		case Message:
 			args[i] = p.Text(inner)
+		case error:
+			args[i] = p.Error(inner)
 		case Redacted:
 			args[i] = p.Redacted(string(inner))
 		case time.Time:
@@ -89,6 +92,33 @@ func (p *Printer) Text(m Message) string {
 		}
 	}
 	return p.printer.Sprintf(m.Format, args...)
+}
+
+// Error words an error: the Messages that it wraps, and what a system says, in the printer's language. Of
+// what failed with a file it does not name the call, such as lstat.
+func (p *Printer) Error(err error) string {
+	var wrapped []error
+	switch e := err.(type) { //nolint:errorlint // what is wrapped follows
+	case Message:
+		return p.Text(e)
+	case Faults:
+		return e.in(p)
+	case *fs.PathError:
+		return e.Path + ": " + p.Error(e.Err)
+	case interface{ Unwrap() error }:
+		wrapped = []error{e.Unwrap()}
+	case interface{ Unwrap() []error }:
+		wrapped = e.Unwrap()
+	default:
+		return p.Name("error", err.Error())
+	}
+	words := err.Error()
+	for _, one := range wrapped {
+		if one != nil {
+			words = strings.Replace(words, one.Error(), p.Error(one), 1)
+		}
+	}
+	return words
 }
 
 // Sprintf formats by [fmt.Sprintf] in the printer's language, numbers as that language writes them: 1,234 or

@@ -16,14 +16,6 @@ import (
 // worker may be writing meanwhile and is not held up. It fails where the target exists, and leaves no half
 // copy behind.
 func Backup(ctx context.Context, path, target string) error {
-	if err := copyStore(ctx, path, target); err != nil {
-		return fmt.Errorf("back up the audit store %s into %s: %w", path, target, err)
-	}
-	return nil
-}
-
-// copyStore copies a store into a new file, synced, and leaves none where that fails.
-func copyStore(ctx context.Context, path, target string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
@@ -33,7 +25,7 @@ func copyStore(ctx context.Context, path, target string) error {
 	}
 	defer from.Close()
 	if err := checkVersion(ctx, from); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	file, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -60,11 +52,6 @@ type Restored struct {
 // The store that was there is moved aside with its log, never removed. It fails with [audit.ErrHeld] next to
 // a worker, and with a [*audit.BrokenError] where the backup's trail does not hold; then nothing is changed.
 func Restore(ctx context.Context, path, backup string, public audit.Public) (done Restored, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("restore the audit store %s from %s: %w", path, backup, err)
-		}
-	}()
 	file := path
 	if is, statErr := os.Stat(path); statErr == nil {
 		if of, err := os.Stat(backup); err == nil && os.SameFile(is, of) {
@@ -80,7 +67,7 @@ func Restore(ctx context.Context, path, backup string, public audit.Public) (don
 	now := time.Now().UTC().Format("20060102T150405.000000Z")
 	fresh, aside := file+".restoring-"+now, file+".before-restore-"+now
 	defer os.Remove(fresh) // after the rename there is none
-	if err := copyStore(ctx, backup, fresh); err != nil {
+	if err := Backup(ctx, backup, fresh); err != nil {
 		return done, err
 	}
 	s, err := OpenReadOnly(ctx, fresh, nil)

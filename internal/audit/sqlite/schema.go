@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // tables makes the tables of a store.
@@ -53,7 +54,7 @@ func makeTables(ctx context.Context, path string) error {
 func checkVersion(ctx context.Context, db *sql.DB) error {
 	var has int64
 	if err := db.QueryRowContext(ctx, "SELECT version FROM schema_version").Scan(&has); err != nil {
-		return fmt.Errorf("not an audit store, or one that is not complete: %w", err)
+		return fmt.Errorf("%w: %w", text.Messagef("not an audit store, or one that is not complete"), err)
 	}
 	if has != schemaVersion {
 		return audit.WrongSchema(has, schemaVersion)

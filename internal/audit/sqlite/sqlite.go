@@ -18,6 +18,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/reading"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // readers is how many questions are answered at the same time.
@@ -209,7 +210,7 @@ func (s *store) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("audit store %s: %w", s.path, err)
+	return fmt.Errorf("%w: %w", text.Messagef("audit store %s", s.path), err)
 }
 
 // source is the driver's name for the file, with pragmas such as "synchronous(FULL)".

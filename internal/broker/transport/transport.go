@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -118,7 +117,7 @@ func Publish(ctx context.Context, c Client, m Message) error {
 			return nil
 		}
 		if status.Code(err) != codes.ResourceExhausted || ctx.Err() != nil {
-			return fmt.Errorf("publish the message %s: %w", m.Name, err)
+			return err
 		}
 		outage.Sleep(ctx, backoff.Next())
 	}

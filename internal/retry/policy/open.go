@@ -38,7 +38,7 @@ func Open(from Source) (*Set, error) {
 	if from.File != "" {
 		content, _, err := readfile.Read(filepath.Clean(from.File), maxFile)
 		if err != nil {
-			return nil, fmt.Errorf("policies file: %w", err)
+			return nil, fmt.Errorf("%w: %w", text.Messagef("policies file"), err)
 		}
 		if err := set.add(from.File, content); err != nil {
 			return nil, err

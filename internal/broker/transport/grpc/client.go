@@ -106,7 +106,7 @@ func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) 
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	r, err := c.gateway.Topology(ctx, &pb.TopologyRequest{})
 	if err != nil {
-		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
+		return transport.Topology{}, err
 	}
 	return fromTopology(r), nil
 }

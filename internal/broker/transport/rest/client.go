@@ -85,10 +85,8 @@ func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) 
 // Topology implements [transport.Client].
 func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
-	if err := c.call(ctx, "GET /topology", nil, `"partitionsCount"`, &t); err != nil {
-		return transport.Topology{}, fmt.Errorf("ask the gateway for its topology: %w", err)
-	}
-	return t.fromWire(), nil
+	err := c.call(ctx, "GET /topology", nil, `"partitionsCount"`, &t)
+	return t.fromWire(), err
 }
 
 // Deploy implements [transport.Client].
