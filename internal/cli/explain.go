@@ -11,6 +11,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
+	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 func (p *program) explain() *cobra.Command {
@@ -32,7 +33,7 @@ failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
 		if err != nil {
 			return nil, err
 		}
-		if strings.TrimSpace(*errorText) == "" && by.OnEmptyError == retry.RejectEmptyError {
+		if input.Blank(*errorText) && by.OnEmptyError == retry.RejectEmptyError {
 			return nil, usageError{text.Messagef("--error is blank: the policy has an incident for that")}
 		}
 		e := explanationOf(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())
@@ -93,7 +94,10 @@ func (e *explanation) say(w *wording, by *retry.Policy) {
 	}
 	for _, found := range e.Evidence {
 		name, what := w.Sprintf("evidence"), found.Found
-		if found.SaidOf != "" {
+		if term, sign, is := strings.Cut(what, `" (`); is {
+			what = term + `" (` + w.Name("sign", strings.TrimSuffix(sign, ")")) + ")"
+		}
+		if found.SaidOf != "" && !strings.Contains(what, `"`+found.SaidOf+`"`) {
 			what = w.Sprintf("%s, said of %s", what, found.SaidOf)
 		}
 		if found.PassedOver != "" {

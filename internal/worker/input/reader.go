@@ -122,8 +122,8 @@ func lenient[T any](d *Decision, name string, parse func(string, *time.Location)
 	return value
 }
 
-// blank reports whether there is nothing to see in a text.
-func blank(s string) bool {
+// Blank reports whether there is nothing to see in a text.
+func Blank(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool {
 		unseen := unicode.IsSpace(c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c)
 		return unicode.IsGraphic(c) && !unseen
@@ -150,7 +150,7 @@ func (r *reader) shown(name string) text.Message {
 		return text.Messagef("missing")
 	case r.headers:
 		return text.Messagef("%q", text.Shorten(plain, maxShown))
-	case v.Type == gjson.String && blank(plain):
+	case v.Type == gjson.String && Blank(plain):
 		return text.Messagef("blank")
 	case v.Type == gjson.String && short:
 		return text.Messagef("the text %q", plain)
