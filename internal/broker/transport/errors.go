@@ -16,8 +16,9 @@ func Code(err error) codes.Code {
 	return codes.Unknown
 }
 
-// maxText is how many bytes of a gateway's text are kept, which goes into the log.
-const maxText = 300
+// maxText is how many bytes of a gateway's text are kept, which goes into the log, and maxInvalid of what it
+// refuses as invalid: of a deployment it names the faults of all models, for the person who deploys.
+const maxText, maxInvalid = 300, 8 << 10
 
 // Fail returns the error of a call that failed with this code, for the log: the text is without the
 // credentials, which a gateway or a proxy may repeat, and cut. The token is replaced that the gateway
@@ -31,8 +32,12 @@ func (a *Authorizer) Fail(code codes.Code, text string) error {
 		a.next = a.requested.Add(tokenPause)
 	}
 	a.mu.Unlock()
-	if len(text) > maxText {
-		text = text[:maxText] + "..."
+	most := maxText
+	if code == codes.InvalidArgument {
+		most = maxInvalid
+	}
+	if len(text) > most {
+		text = text[:most] + "..."
 	}
 	return status.Error(code, strings.ToValidUTF8(text, "\uFFFD"))
 }

@@ -45,6 +45,18 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 	}
 }
 
+func aRefusedDeploymentNamesTheFaultsOfAllModels(t *testing.T, p Protocol) {
+	t.Helper()
+	r := p.connect(t, transport.Config{})
+	var wrong []transport.Resource
+	for i := range 20 {
+		wrong = append(wrong, transport.Resource{Name: fmt.Sprintf("model-of-the-billing-department-%d.bpmn", i), Content: []byte("no BPMN")})
+	}
+	_, err := r.client.Deploy(r.Context(), "<default>", wrong)
+	check.Same(r, codes.InvalidArgument, transport.Code(err), "code of %v", err)
+	check.Fails(r, err, wrong[0].Name, wrong[19].Name)
+}
+
 func aMessageIsSentAsItIs(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})

@@ -53,6 +53,7 @@ func Run(t *testing.T, p Protocol) {
 		"every failure keeps its code":                 everyFailureKeepsItsCode,
 		"a call ends with its context":                 aCallEndsWithItsContext,
 		"all resources are deployed at once":           allResourcesAreDeployedAtOnce,
+		"a refused deployment names all faults":        aRefusedDeploymentNamesTheFaultsOfAllModels,
 		"a message is sent as it is":                   aMessageIsSentAsItIs,
 		"a message goes again only to a busy gateway":  aMessageGoesAgainOnlyToABusyGateway,
 		"a gateway that is back is found soon":         aGatewayThatIsBackIsFoundSoon,
