@@ -53,7 +53,7 @@ type simulation struct {
 
 // say words the simulation, each policy as it was named: by its name or a file.
 func (s *simulation) say(w *wording, names []string) {
-	heads := w.heads("POLICY", "ACCEPTED", "GIVEN UP", "IN VAIN", "A MINUTE", "MEDIAN")
+	heads := w.heads("ACCEPTED", "GIVEN UP", "IN VAIN", "A MINUTE", "MEDIAN")
 	rows := [][]string{append(heads, "95 %")}
 	span := func(seconds int64) string {
 		if seconds == 0 {
@@ -65,8 +65,7 @@ func (s *simulation) say(w *wording, names []string) {
 		name := filepath.Base(names[i])
 		w.sayf("%s: policy %s, version %s, takes the error for %s (rule %s).",
 			name, r.Policy, r.Version, w.Name("class", string(r.Class)), r.RuleID)
-		rows = append(rows, []string{
-			name,
+		rows = append(rows, []string{name}, []string{ // a name of any length leaves the columns as they are
 			s.share(r.Accepted),
 			s.share(r.GivenUp),
 			fmt.Sprint(r.InVain),
@@ -82,7 +81,11 @@ func (s *simulation) say(w *wording, names []string) {
 		"MEDIAN, 95 %%: from the first failure to the acceptance.")
 }
 
-// share is a number of claims and its part of all, which is 100 % only for all.
+// share is a number of claims and its part of all, rounded; it is 100 % only for all, and 0 % only for none.
 func (s *simulation) share(claims int) string {
-	return fmt.Sprintf("%d (%d %%)", claims, 100*claims/s.Claims)
+	percent := (100*claims + s.Claims/2) / s.Claims
+	if 0 < claims && claims < s.Claims {
+		percent = min(max(percent, 1), 99)
+	}
+	return fmt.Sprintf("%d (%d %%)", claims, percent)
 }
