@@ -98,7 +98,7 @@ func TestAFaultOfWhatTheSettingsNameIsOneOfTheSetting(t *testing.T) {
 		"RETRY_JOB_TYPES=email-retry=nope":  "RETRY_JOB_TYPES: there is no policy nope: known are fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss",
 		"RETRY_JOB_TYPES=analyze-retry=tis": "RETRY_JOB_TYPES: there is no policy tis: did you mean tiss?",
 		"RETRY_BASE_BACKOFF_MINUTES=300": numbers +
-			"max is 4h but must be from 5h, the longer of min and base, to 8784h",
+			`"max" is 4h but must be from 5h, the longer of min and base, to 8784h`,
 		"RETRY_EVENTS_URL=redis://h":          "RETRY_EVENTS_URL: must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host",
 		"RETRY_EVENTS_URL=kafka://h?topc=x":   "RETRY_EVENTS_URL: holds a name in its query that is not known; allowed: create, insecure, topic, sasl",
 		"ZEEBE_CA_CERTIFICATE_PATH=/none.pem": "ZEEBE_CA_CERTIFICATE_PATH: stat /none.pem: no such file or directory",

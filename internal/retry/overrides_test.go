@@ -58,7 +58,7 @@ func TestInvalidOverrideIsAFaultThatNamesItsSetting(t *testing.T) {
 		{retry.Overrides{Max: retry.ISODuration(time.Second)}, "max"}, // less than one minute, the precision
 	} {
 		q, err := plain(t).With(tt.o)
-		if err == nil || q != nil || !strings.HasPrefix(err.Error(), tt.setting+" ") {
+		if err == nil || q != nil || !strings.HasPrefix(err.Error(), `"`+tt.setting+`" `) {
 			t.Errorf("%+v: %v, want a fault of %s", tt.o, err, tt.setting)
 		}
 	}

@@ -110,7 +110,7 @@ type faults text.Faults
 // add adds a fault of a setting if it is one: of the policy itself, or of the rule with this id.
 func (f *faults) add(wrong bool, rule, setting string, problem text.Message) {
 	if wrong {
-		what := text.Messagef("%s %s", setting, problem)
+		what := text.Messagef("%q %s", setting, problem)
 		*f = append(*f, text.Finding{Severity: text.Error, Check: setting, Name: rule, What: what})
 	}
 }

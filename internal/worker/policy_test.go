@@ -112,8 +112,8 @@ func TestAJobsOwnLimitsChangeAPolicyThatAllowsIt(t *testing.T) {
 	}
 	own := policies(t, "  - {name: own, extends: tiss, jobOverrides: true}\n")
 	isRefused(t, ask(t, newMemory(), asked{more: `,"max_retry_delay":1`}.job(), under("own", own)),
-		"max_retry_delay is 1 but must be one that policy own can have: max is 1ms but must be whole units of precision, 1m",
-		"max_retry_delay is 1 but must be one that policy own can have: max is 1ms but must be from 1m, the longer of min and base, to 8784h")
+		"max_retry_delay is 1 but must be one that policy own can have: \"max\" is 1ms but must be whole units of precision, 1m",
+		"max_retry_delay is 1 but must be one that policy own can have: \"max\" is 1ms but must be from 1m, the longer of min and base, to 8784h")
 	// They go before the headers of the task.
 	a := ask(t, newMemory(), asked{`{"retryPolicy":"job-queue","maxRetries":"9","base":"20s"}`, `,"max_attempts":3`}.job())
 	want{"maxRetries": 2.0, "overrides": map[string]any{"maxRetries": 2.0, "base": "PT20S"}}.check(t, a)
@@ -152,10 +152,10 @@ func TestABadHeaderIsAFaultAndNoSilentDefault(t *testing.T) {
 		`{"Base":"3m"}`:          `task header Base is "3m" but must be named base`,
 		`{"max_retries":"3"}`:    `task header max_retries is "3" but must be named maxRetries`,
 		`{"on-permanent":"x"}`:   `task header on-permanent is "x" but must be named onPermanent`,
-		`{"max":"30s"}`: `task header max is "30s" but must be one that policy tiss can have: max is 30s but must be whole units of precision, 1m; ` +
-			`task header max is "30s" but must be one that policy tiss can have: max is 30s but must be from 1m, the longer of min and base, to 8784h`,
+		`{"max":"30s"}`: `task header max is "30s" but must be one that policy tiss can have: "max" is 30s but must be whole units of precision, 1m; ` +
+			`task header max is "30s" but must be one that policy tiss can have: "max" is 30s but must be from 1m, the longer of min and base, to 8784h`,
 		`{"retryPolicy":["fast"]}`:        `task header retryPolicy is "[\"fast\"]" but must be the name of a policy: fast, job-queue, rn-bil-005, smtp, smtp-dev, tiss`,
-		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: max is 9000h but must be from 5m, the longer of min and base, to 8784h`,
+		`{"max":"9000h","deadline":"1h"}`: `task header max is "9000h" but must be one that policy tiss can have: "max" is 9000h but must be from 5m, the longer of min and base, to 8784h`,
 		`{"onExhausted":"Billing"}`:       `task header onExhausted is "Billing" but must be a word such as billing or dead-letter: 1 to 30 of a to z and -`,
 	} {
 		a := ask(t, newMemory(), asked{headers: headers}.job())

@@ -156,11 +156,8 @@ func (f *form) fields(node *yaml.Node, t reflect.Type) {
 		case known:
 			f.check(value, of)
 		default:
-			what := text.Messagef("there is no field %s here", text.Shorten(name.Value, 60))
-			if near := text.Nearest(name.Value, slices.Sorted(maps.Keys(types))); near != "" {
-				what = text.Messagef("%s: did you mean %s?", what, near)
-			}
-			f.add(name.Line, what)
+			f.add(name.Line, text.Messagef("there is no field %s here: %s", quoted(name.Value),
+				meant(name.Value, slices.Sorted(maps.Keys(types)))))
 		}
 		lines[name.Value] = name.Line
 	}

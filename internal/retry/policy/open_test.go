@@ -38,7 +38,7 @@ func TestNumbersThatDoNotFitAreRefusedWithTheirReason(t *testing.T) {
 	if _, are := errors.AsType[text.Faults](err); !are {
 		t.Errorf("%v", err)
 	}
-	check.Fails(t, err, settings+": policy tiss: max is 4h but must be from 5h, the longer of min and base, to 8784h")
+	check.Fails(t, err, settings+": policy tiss: \"max\" is 4h but must be from 5h, the longer of min and base, to 8784h")
 }
 
 func write(t *testing.T, file, content string) {

@@ -47,7 +47,7 @@ func (r *reader) read(node yaml.Node) {
 	e := cmp.Or(parent, &defaults).heir(r.file, node)
 	if e.misread = !r.fill(&e.Settings, &e.node); e.Name == "" {
 		if !e.misread {
-			r.add(node.Line, text.Messagef("name is missing"))
+			r.add(node.Line, text.Messagef(`"name" is missing`))
 		}
 		return
 	}
@@ -64,7 +64,7 @@ func (r *reader) read(node yaml.Node) {
 	}
 	if parent == nil && e.Extends != "" {
 		e.parent = &entry{}
-		r.fault(e, "", "extends", text.Messagef("extends %s, which is no policy above it: %s",
+		r.fault(e, "", "extends", text.Messagef(`"extends" is %s, which is no policy above it: %s`,
 			quoted(e.Extends), meant(e.Extends, slices.Sorted(maps.Keys(r.all)))))
 	}
 	r.make(e)
@@ -91,7 +91,7 @@ func (r *reader) fault(e *entry, rule, setting string, what text.Message) {
 		switch {
 		case e.origin == settingsOrigin:
 		case e.Extends == "":
-			what = text.Messagef("%s is missing: state it, or extend a policy that has it", setting)
+			what = text.Messagef("%q is missing: state it, or extend a policy that has it", setting)
 		case e.parent.policy == nil:
 			return
 		default:
