@@ -152,7 +152,7 @@ func TestAnIncidentNamesAllFaultsAndRepeatsNoPersonalData(t *testing.T) {
 	check.Same(t, "", m.only(t).ClaimID, "the claim in the trail")
 	const want = `INVALID_ERROR_MESSAGE: invalid input: ` +
 		`claimId is the text "[word] [long number]" but must be a text that matches CLM-<any>-<digits> on one line, without control characters, at most 128 bytes; ` +
-		`submissionError is a list but must be the text of the submission error, not blank; ` +
+		`submissionError is a list but must be the text with which the submission failed; ` +
 		`retryCount is a number of 11 characters but must be a whole number, 0 or more (absent counts as 0); ` +
 		`retryUntil is the text "ontem" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent. ` +
 		`Correct the process variables, then resolve the incident`

@@ -31,7 +31,7 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 	a := ask(t, m, newJob(variables), in(text.Portuguese), loggedTo(core))
 	const want = `INVALID_ERROR_MESSAGE: entrada inválida: ` +
 		`claimId: recebido o texto "[palavra]", esperado um texto da forma CLM-<qualquer>-<dígitos> em uma linha, sem caracteres de controle, com no máximo 128 bytes; ` +
-		`submissionError: recebido nada, esperado o texto do erro de envio, não em branco (o evento de erro tem um mapeamento de saída, output mapping?); ` +
+		`submissionError: recebido nada, esperado o texto com que o envio falhou (o evento de erro tem um mapeamento de saída, output mapping?); ` +
 		`retryCount: recebido 2.5, esperado um número inteiro, 0 ou mais (ausente vale 0). ` +
 		`Corrija as variáveis do processo e depois resolva o incidente`
 	check.Same(t, want, a.Message, "incident")

@@ -132,7 +132,7 @@ func TestAllBadHeadersAndVariablesAreNamedAtOnce(t *testing.T) {
 		`retry_delay is 2.5 but must be whole milliseconds, 1 or more, or absent`,
 		`max_retry_delay is the text "[number] h" but must be whole milliseconds, 1 or more, or absent`,
 		`claimId is missing but must be one word of letters, digits and . _ : / - that begins with a letter or a digit, at most 128 bytes`,
-		`submissionError is 7 but must be the text of the submission error, not blank`,
+		`submissionError is 7 but must be the text with which the submission failed`,
 		`retryCount is -1 but must be a whole number, 0 or more (absent counts as 0)`,
 		`retryUntil is the text "logo" but must be an RFC 3339 time or a local date-time, from the year 2000 on, or absent`,
 	)
@@ -210,7 +210,7 @@ func TestAPolicyMayTakeAJobWithoutAnErrorText(t *testing.T) {
 			check(t, ask(t, newMemory(), newJob(variables), under("lenient", known)))
 	}
 	isRefused(t, ask(t, newMemory(), newJob(`{"claimId":"CLM-001-1","submissionError":{}}`), under("lenient", known)),
-		"submissionError is an object but must be the text of the submission error, not blank")
+		"submissionError is an object but must be the text with which the submission failed")
 }
 
 func TestJobIDNeedsTheFormOfItsPolicyOnly(t *testing.T) {

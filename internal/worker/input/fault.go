@@ -57,7 +57,7 @@ var (
 		"without control characters, at most 128 bytes")
 	ruleAnyID = text.Messagef("one word of letters, digits and . _ : / - " +
 		"that begins with a letter or a digit, at most 128 bytes")
-	ruleSubmissionError = text.Messagef("the text of the submission error, not blank")
+	ruleSubmissionError = text.Messagef("the text with which the submission failed")
 	ruleMissingError    = text.Messagef("%s (has the error event an output mapping?)", ruleSubmissionError)
 	ruleRetryCount      = text.Messagef("a whole number, 0 or more (absent counts as 0)")
 	ruleTime            = text.Messagef("an RFC 3339 time or a local date-time, " +
