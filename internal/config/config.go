@@ -29,7 +29,7 @@ type Config struct {
 	LogLevel        zapcore.Level `envconfig:"RETRY_LOG_LEVEL" default:"info" want:"debug, info, warn or error" desc:"The lowest level of log lines that are written."`
 	People
 	Policies
-	DatabaseURL         URL    `envconfig:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" want:"sqlite://PATH without @, ? and #, or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored: a file for one worker, or PostgreSQL for several replicas."`
+	DatabaseURL         URL    `envconfig:"RETRY_DATABASE_URL" default:"sqlite://analyze-retry.db" want:"sqlite://PATH without @, ? and # (sqlite:///x/a.db for /x/a.db), or postgres://USER:PASSWORD@HOST/DATABASE" desc:"Where decisions are stored: a file for one worker, or PostgreSQL for several replicas."`
 	ClusterName         string `envconfig:"RETRY_CLUSTER_NAME" default:"zeebe" want:"1 to 100 characters" desc:"Part of a decision's identity. A cluster whose data was wiped needs a new name: its keys start again."`
 	AuditKeyFile        string `envconfig:"RETRY_AUDIT_KEY_FILE" want:"the path of a private Ed25519 key in PEM" desc:"Signs the trail: back it up. PostgreSQL requires it, one for all replicas; for SQLite it is PATH.key, made at the start."`
 	AuditRetentionYears int    `envconfig:"RETRY_AUDIT_RETENTION_YEARS" default:"5" want:"1 to 1000" desc:"How long records are kept at least (RN-BIL-005 section 10.2); worker audit purge removes older ones."`

@@ -164,7 +164,7 @@ const addresses = "host:port, grpc://host:port, grpcs://host:port, http://host:p
 func TestOneFault(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "missing")
 	const types = ` is not allowed -> allowed: TYPE=POLICY,TYPE=POLICY`
-	const store = `RETRY_DATABASE_URL: "***" is not allowed -> allowed: sqlite://PATH without @, ? and #, or postgres://USER:PASSWORD@HOST/DATABASE`
+	const store = `RETRY_DATABASE_URL: "***" is not allowed -> allowed: sqlite://PATH without @, ? and # (sqlite:///x/a.db for /x/a.db), or postgres://USER:PASSWORD@HOST/DATABASE`
 	const unprintable = `: holds a character that cannot be printed, or begins or ends with white space`
 	for setting, want := range map[string]string{
 		"RETRY_MAX_JOBS_ACTIVE=0":                       `RETRY_MAX_JOBS_ACTIVE: "0" is not allowed -> allowed: 1 to 1000`,
