@@ -30,7 +30,7 @@ func unitsOf(tokens []errtext.Token) []unit {
 	units := make([]unit, 0, len(tokens))
 	for i := range tokens {
 		k := &tokens[i]
-		u := unit{start: int(k.Start), end: int(k.End), isName: k.IsName}
+		u := unit{start: int(k.Start), end: int(k.End), isName: k.IsName()}
 		if k.IsNumber {
 			u.digits = u.end - u.start
 		}
@@ -42,7 +42,7 @@ func unitsOf(tokens []errtext.Token) []unit {
 		default:
 			u.kind = unknownWord
 		}
-		if k.IsJoined && len(units) > 0 {
+		if k.IsJoined() && len(units) > 0 {
 			units[len(units)-1].join(&u)
 		} else {
 			units = append(units, u)

@@ -151,7 +151,7 @@ func (r *reading) part(i int) (kind string, value, next int) {
 			return "day", 0, next
 		case r.how == "within" && sign != ":": // em 1h30
 			return "span", minutes * 60, next
-		case layout == "15:04:05", r.Tokens[i].IsJoined: // T06:00
+		case layout == "15:04:05", r.Tokens[i].IsJoined(): // T06:00
 			return "exact", minutes, next
 		default:
 			return "clock", minutes, next

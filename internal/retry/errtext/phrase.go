@@ -17,13 +17,13 @@ type knowledge struct {
 	stems [1 << 13]uint64
 	// codes are the first rows of codes, by kind.
 	codes [SOAPFault + 1]map[string]*Row
-	count int32 // of words
 }
 
-// entry is what is known of a word, or of all words with a beginning: node is where phrases with it begin.
+// entry is what is known of a word, or of all words with a beginning. Its id is also the node where phrases
+// with it begin; a word of no phrase has none.
 type entry struct {
-	id, node int32
-	roles    role
+	id    int32
+	roles role
 }
 
 // edge is the way from a node by a word. The negative of a word may stand a few words further on.
@@ -99,17 +99,17 @@ func (k *knowledge) add(r *Row) {
 // words it has.
 func (k *knowledge) ownWords(r *Row) (count int) {
 	const short, stem = 4, 6 // letters
-	s := Text{Source: r.Term}
-	var of Token
 	var w letters
-	for ; s.next(&of, &w); count++ {
-		if w.n >= short {
+	for last := 0; ; count++ {
+		start, end, _ := next(r.Term, last, &w)
+		if start == end {
+			return count
+		}
+		if last = end; w.n >= short {
 			w.n = min(w.n, stem)
-			id, _ := k.id(&w, true)
-			r.words = append(r.words, id)
+			r.words = append(r.words, k.id(&w, true))
 		}
 	}
-	return count
 }
 
 // nameParts returns the parts of a qualified name that a text must have: the last, and the one before it
@@ -126,46 +126,35 @@ func nameParts(name string) []string {
 // phrase adds a phrase that ends in a row: * ends the beginning of a word, .. is a gap, # any number. Words
 // that a sign sets apart may have others between them, too.
 func (k *knowledge) phrase(phrase string, r *Row) {
-	s := Text{Source: phrase}
-	var word Token
 	var w letters
-	for at := int32(0); ; {
-		last := word.End
-		is := s.next(&word, &w)
-		if !is {
-			word.Start = int32(len(phrase))
-		}
-		if at != 0 && strings.Contains(phrase[last:word.Start], "#") {
+	for at, last := int32(0), 0; ; {
+		start, end, between := next(phrase, last, &w)
+		if at != 0 && strings.Contains(phrase[last:start], "#") {
 			at = k.behindNumber(at)
 		}
-		if !is {
-			if end := k.nodes[at].row; end != r.id {
-				r.same, k.nodes[at].row = end, r.id
+		if start == end {
+			if other := k.nodes[at].row; other != r.id {
+				r.same, k.nodes[at].row = other, r.id
 			}
 			return
 		}
-		id, start := k.id(&w, strings.HasPrefix(phrase[word.End:], "*"))
-		if at == 0 {
-			at = k.made(start)
+		id := k.id(&w, strings.HasPrefix(phrase[end:], "*"))
+		if last = end; at == 0 {
+			at = id
 		} else {
-			at = k.follow(at, id, word.gap >= apart)
+			at = k.follow(at, id, between >= apart)
 		}
 	}
 }
 
-// id returns the id of a word, or of a stem, and the node behind it, to be changed.
-func (k *knowledge) id(w *letters, isStem bool) (int32, *int32) {
+// id returns the id of a word, or of a stem.
+func (k *knowledge) id(w *letters, isStem bool) int32 {
 	key := w.hash()
 	if isStem {
 		key = stemOf(key)
 		k.stems[stemKey(w)] |= 1 << w.n
 	}
-	known := k.words.add(key)
-	if known.id == 0 {
-		k.count++
-		known.id = k.count
-	}
-	return known.id, &known.node
+	return k.made(&k.words.add(key).id)
 }
 
 // stemOf returns the key of all words with a beginning.
@@ -201,17 +190,11 @@ func (k *knowledge) follow(at, id int32, gap bool) int32 {
 
 func stemKey(w *letters) uint64 { return w.of[minStem] * spread >> 51 }
 
-// begun is a phrase that begins with a token.
-type begun struct{ node, token int32 }
-
 // lookUp notes what is known of a word and of its beginnings.
 func (t *Text) lookUp(k *Token, of *letters) {
-	if t.known == nil || of.n == 0 {
-		return
-	}
 	k.ids = int32(len(t.ids))
 	k.roles = t.lookUpKey(of.hash()).roles
-	k.IsKept, k.IsName = k.roles&roleKept != 0 && !k.IsNumber, k.roles&roleName != 0
+	k.IsKept = k.roles&roleKept != 0 && !k.IsNumber
 	if of.n >= minStem {
 		lengths := t.known.stems[stemKey(of)]
 		for n := minStem; lengths>>n != 0 && n <= of.n; n++ {
@@ -223,14 +206,11 @@ func (t *Text) lookUp(k *Token, of *letters) {
 	k.idCount = int8(len(t.ids) - int(k.ids))
 }
 
-// lookUpKey notes a word, or a beginning, that phrases have, and those that it begins.
+// lookUpKey notes a word, or a beginning, that phrases have.
 func (t *Text) lookUpKey(key uint64) *entry {
 	e := t.known.words.find(key)
 	if e.id != 0 {
 		t.ids = append(t.ids, e.id)
-	}
-	if e.node != 0 {
-		t.begun = append(t.begun, begun{e.node, int32(len(t.Tokens))})
 	}
 	return e
 }

@@ -15,16 +15,14 @@ type Text struct {
 	// Tokens are the words and numbers of the text.
 	Tokens []Token
 
-	known      *knowledge
-	ids        []int32 // of the tokens
-	begun      []begun
-	nouns      []span
-	marks      []span
-	reasons    []span // of statuses
-	answers    []answer
-	hasNumbers bool
-	namesOwn   bool  // something of the hospital's own
-	beyond     Piece // see [Text.add]
+	known    *knowledge
+	ids      []int32 // of the tokens
+	nouns    []span
+	marks    []span
+	reasons  []span // of statuses
+	answers  []answer
+	namesOwn bool  // something of the hospital's own
+	beyond   Piece // see [Text.add]
 	// upper is Source in upper case, once it was asked for.
 	upper string
 }
@@ -75,20 +73,18 @@ func Words(text string) *Text {
 	t := texts.Get().(*Text)
 	t.Source = Normalise(text)
 	t.cut()
-	for _, b := range t.begun {
-		t.walk(b.node, int(b.token), int(b.token))
-	}
 	for i := range t.Tokens {
-		if does := t.Tokens[i].roles; does&(roleFaultWord|roleAnswer) != 0 {
-			t.fault(i)
-			t.structure(i)
+		for _, id := range t.idsOf(i) {
+			t.walk(id, i, i)
 		}
 	}
-	if t.hasNumbers {
-		for i := range t.Tokens {
-			if t.Tokens[i].IsNumber {
-				t.number(i)
-			}
+	for i := range t.Tokens {
+		switch k := &t.Tokens[i]; {
+		case k.IsNumber:
+			t.number(i)
+		case k.roles&(roleFaultWord|roleAnswer) != 0:
+			t.fault(i)
+			t.structure(i)
 		}
 	}
 	return t
@@ -101,7 +97,6 @@ func (t *Text) Free() {
 		Pieces:  t.Pieces[:0],
 		Tokens:  t.Tokens[:0],
 		ids:     t.ids[:0],
-		begun:   t.begun[:0],
 		nouns:   t.nouns[:0],
 		marks:   t.marks[:0],
 		reasons: t.reasons[:0],

@@ -9,20 +9,24 @@ import (
 type Token struct {
 	// Start and End are its place in the text, in bytes.
 	Start, End int32
-	// IsNumber: it is made of digits. IsJoined: nothing stands between it and the one before.
-	IsNumber, IsJoined bool
-	// IsKept: it is a word of the vocabulary, or a number that is evidence or a measure. IsName: people are
-	// called that, too.
-	IsKept, IsName bool
 	// ids are those of its word, and of its beginnings, that phrases have: a part of the text's list.
 	ids     int32
 	idCount int8
 	gap     gap
-	place   place
-	roles   role
+	// IsNumber: it is made of digits. IsKept: it is a word of the vocabulary, or a number that is evidence or
+	// a measure.
+	IsNumber, IsKept bool
+	roles            role
 	// clause and sentence are the numbers of those that it stands in.
 	clause, sentence int16
+	place            place
 }
+
+// IsJoined reports whether nothing stands between a token and the one before.
+func (k *Token) IsJoined() bool { return k.gap == joined }
+
+// IsName reports whether people are called that, too.
+func (k *Token) IsName() bool { return k.roles&roleName != 0 }
 
 // gap is what stands between a token and the one before.
 type gap uint8
@@ -86,49 +90,47 @@ func plainLetter(r rune) byte {
 	return 0
 }
 
-// cut cuts the text into tokens and looks each of them up.
+// cut cuts the text into tokens and looks each of them up. A token is written where it stays: to copy what was
+// written a moment ago costs more than to write it.
 func (t *Text) cut() {
-	var k Token
 	var w letters
-	for t.next(&k, &w) {
-		t.hasNumbers = t.hasNumbers || k.IsNumber
-		t.lookUp(&k, &w)
-		t.Tokens = append(t.Tokens, k)
+	for last := 0; ; {
+		start, end, between := next(t.Source, last, &w)
+		if start == end {
+			return
+		}
+		t.Tokens = append(t.Tokens, Token{})
+		k := &t.Tokens[len(t.Tokens)-1]
+		k.Start, k.End, k.gap = int32(start), int32(end), between
+		k.IsNumber = kinds[t.Source[start]] == digit
+		t.lookUp(k, &w)
+		last = end
 	}
 }
 
-// next makes k, which is a token or none, the one behind it and w its letters. It reports whether there is
-// one.
-func (t *Text) next(k *Token, w *letters) bool {
-	between := joined
-	if k.End == 0 {
+// next returns where the token behind another one stands, of which it is told the end, and how far apart the
+// two are; w becomes its letters. It is empty where there is none.
+func next(text string, last int, w *letters) (start, end int, between gap) {
+	if last == 0 {
 		between = sentenceEnd
 	}
-	for start := int(k.End); start < len(t.Source); {
-		isNumber := kinds[t.Source[start]] == digit
-		if end := t.token(start, isNumber, w); end > start {
-			*k = Token{
-				Start:    int32(start),
-				End:      int32(end),
-				IsNumber: isNumber,
-				IsJoined: between == joined,
-				gap:      between,
-			}
-			return true
+	for start = last; start < len(text); {
+		if end = tokenEnd(text, start, w); end > start {
+			return start, end, between
 		}
-		between = max(between, t.separator(start))
+		between = max(between, separator(text, start))
 		size := 1
-		if t.Source[start] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRuneInString(t.Source[start:])
+		if text[start] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(text[start:])
 		}
 		start += size
 	}
-	return false
+	return start, start, between
 }
 
-// token reads the letters of a word or a number and returns where it ends.
-func (t *Text) token(start int, isNumber bool, w *letters) int {
-	text, last, capitals := t.Source, other, 0
+// tokenEnd reads the letters of a word or a number and returns where it ends.
+func tokenEnd(text string, start int, w *letters) int {
+	isNumber, last, capitals := kinds[text[start]] == digit, other, 0
 	w.n = 0
 	for at := start; ; {
 		if at == len(text) {
@@ -170,8 +172,7 @@ func (t *Text) token(start int, isNumber bool, w *letters) int {
 }
 
 // separator returns how far a sign sets two tokens apart.
-func (t *Text) separator(at int) gap {
-	text := t.Source
+func separator(text string, at int) gap {
 	switch c := text[at]; {
 	case c == '.':
 		if at == 0 || at+1 == len(text) || !isWord(text[at-1]) || !isWord(text[at+1]) {
