@@ -41,10 +41,7 @@ func Normalise(text string) string {
 // isPlain reports whether a text is ASCII and has nothing that stands for something else.
 func isPlain(text string) bool {
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= utf8.RuneSelf, c == 0, c == '&', c == '\\':
-			return false
-		case c == '?' && i > 0 && i+1 < len(text) && kinds[text[i-1]] > digit && text[i+1] != ' ':
+		if isCoded[text[i]] {
 			return false
 		}
 	}

@@ -46,13 +46,13 @@ const (
 	upper
 )
 
-// kinds are the kinds of bytes, folded are letters of ASCII in lower case, and distances are how far apart a
-// sign sets two tokens.
-var kinds, folded, distances = characters()
+// kinds are the kinds of bytes, folded are letters of ASCII in lower case, distances are how far apart a sign
+// sets two tokens, and isCoded are bytes that may stand for something else than themselves.
+var kinds, folded, distances, isCoded = characters()
 
-func characters() (kinds, folded [256]byte, distances [256]gap) {
+func characters() (kinds, folded [256]byte, distances [256]gap, isCoded [256]bool) {
 	for c := range 256 {
-		folded[c], distances[c] = byte(c), near
+		folded[c], distances[c], isCoded[c] = byte(c), near, c >= utf8.RuneSelf
 		switch {
 		case c >= '0' && c <= '9':
 			kinds[c] = digit
@@ -68,7 +68,10 @@ func characters() (kinds, folded [256]byte, distances [256]gap) {
 	for _, c := range "!?;\n\r<>" {
 		distances[c] = sentenceEnd
 	}
-	return kinds, folded, distances
+	for _, c := range "\x00&\\?" {
+		isCoded[c] = true
+	}
+	return kinds, folded, distances, isCoded
 }
 
 // latin are the letters from U+00C0 on without their accents; a blank is no letter.
