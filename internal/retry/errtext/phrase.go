@@ -31,11 +31,14 @@ func edge(from, word int32) uint64 { return uint64(from)<<32 | uint64(uint32(wor
 
 // node is a place in the phrases: the words before it have been found.
 type node struct {
-	row      int32 // whose phrase ends here, and by [Row.same] further ones
-	number   int32 // the node behind a number
-	isInside bool  // a word may follow
-	hasGap   bool  // one may follow a few words further on
+	row    int32 // whose phrase ends here, and by [Row.same] further ones
+	number int32 // the node behind a number
+	// next are the words that may follow, later those that may a few words further on, by their bits.
+	next, later uint64
 }
+
+// bit is that of a word, which it shares with others: that it may not follow shows without a look at the edges.
+func bit(word int32) uint64 { return 1 << (word & 63) }
 
 const (
 	maxBetween = 4 // words where a phrase has ..
@@ -181,9 +184,9 @@ func (k *knowledge) follow(at, id int32, gap bool) int32 {
 	way := edge(at, id)
 	if gap {
 		way = edge(at, -id)
-		k.nodes[at].hasGap = true
+		k.nodes[at].later |= bit(id)
 	} else {
-		k.nodes[at].isInside = true
+		k.nodes[at].next |= bit(id)
 	}
 	return k.made(k.edges.add(way))
 }
@@ -226,25 +229,28 @@ func (t *Text) walk(at int32, first, last int) {
 		return
 	}
 	k := &t.Tokens[next]
-	if n.isInside && k.gap <= near {
-		t.step(at, 1, first, next)
+	if n.next != 0 && k.gap <= near {
+		t.step(at, 1, n.next, first, next)
 	}
 	if n.number != 0 && k.IsNumber && strings.Trim(t.between(last, next), " ") == "" {
 		t.walk(n.number, first, next)
 	}
-	if !n.hasGap {
+	if n.later == 0 {
 		return
 	}
 	for ; next < len(t.Tokens) && next <= last+1+maxBetween && t.Tokens[next].gap <= apart; next++ {
-		if t.step(at, -1, first, next) {
+		if t.step(at, -1, n.later, first, next) {
 			return
 		}
 	}
 }
 
 // step goes on with each word that a token is.
-func (t *Text) step(at, sign int32, first, next int) (is bool) {
+func (t *Text) step(at, sign int32, may uint64, first, next int) (is bool) {
 	for _, id := range t.idsOf(next) {
+		if may&bit(id) == 0 {
+			continue
+		}
 		if to := *t.known.edges.find(edge(at, sign*id)); to != 0 {
 			t.walk(to, first, next)
 			is = true
