@@ -70,11 +70,11 @@ type Matcher struct {
 	unless *Matcher
 }
 
-// part is what one field of a condition asks for: a code of one of its rows, by their ids, a phrase of one of
+// part is what one field of a condition asks for: a code of one of its rows, a phrase of one of
 // its signs, by kind, or one of its words, in upper case.
 type part struct {
 	kinds [noun]bool
-	rows  map[int32]bool
+	rows  map[*Row]bool
 	signs [noun]sign
 	words []string
 	// inAnswer: the piece must stand in an insurer's answer that does not say that a system is away.
@@ -87,7 +87,7 @@ func Compile(c Condition, fault func(setting, problem string)) *Matcher {
 	m := &Matcher{}
 	add := func(setting string, asks bool, compile func(*part, faultFunc)) {
 		if asks {
-			p := part{rows: map[int32]bool{}}
+			p := part{rows: map[*Row]bool{}}
 			compile(&p, func(problem string, args ...any) { fault(setting, fmt.Sprintf(problem, args...)) })
 			m.parts = append(m.parts, p)
 		}
@@ -135,9 +135,11 @@ func (p *part) codes(codes []string, kinds []Kind, fault faultFunc) {
 
 // codesOf asks for the rows of some kinds that hold, and reports whether there is one.
 func (p *part) codesOf(kinds []Kind, holds func(*Row) bool) (some bool) {
-	for _, r := range known().rows[1:] {
-		if slices.Contains(kinds, r.Kind) && holds(r) {
-			p.rows[r.id], p.kinds[r.Kind], some = true, true, true
+	for _, t := range known().tables {
+		for i := range t.Rows {
+			if r := &t.Rows[i]; slices.Contains(kinds, r.Kind) && holds(r) {
+				p.rows[r], p.kinds[r.Kind], some = true, true, true
+			}
 		}
 	}
 	return some
@@ -150,7 +152,7 @@ func (p *part) glosa(c *GlosaCondition, fault faultFunc) {
 		return
 	}
 	for _, code := range slices.Concat(c.Only, c.Except) {
-		if TableOf(c.Table).row(code) == nil {
+		if known().codes[Glosa][code] == nil {
 			fault("has the code %q, which is not in %s", code, c.Table)
 		}
 	}
@@ -234,7 +236,7 @@ func (p *part) match(t *Text, all bool) (Found, bool) {
 	for i := range t.Pieces {
 		piece := &t.Pieces[i]
 		kind := piece.row.Kind
-		if !p.kinds[kind] || p.signs[kind]&piece.sign == 0 && !p.rows[piece.row.id] {
+		if !p.kinds[kind] || p.signs[kind]&piece.sign == 0 && !p.rows[piece.row] {
 			continue
 		}
 		inAnswer := piece.answer != nil && piece.weight == fact
@@ -264,7 +266,7 @@ func (p part) implies(other part) bool {
 		}
 	}
 	return (p.inAnswer || !other.inAnswer) &&
-		all(slices.Collect(maps.Keys(p.rows)), func(row int32) bool { return other.rows[row] }) &&
+		all(slices.Collect(maps.Keys(p.rows)), func(r *Row) bool { return other.rows[r] }) &&
 		all(p.words, func(one string) bool {
 			return slices.ContainsFunc(other.words, func(of string) bool { return strings.Contains(one, of) })
 		})

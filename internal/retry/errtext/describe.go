@@ -90,7 +90,7 @@ func (p *Piece) found() Found {
 // Meaning returns a code of a table with its term, such as "HTTP 503, Service Unavailable"; the code alone
 // where the table has none.
 func Meaning(table, code string) string {
-	r := TableOf(table).row(code)
+	r := known().codes[TableOf(table).Rows[0].Kind][code]
 	if r == nil {
 		return code
 	}

@@ -152,16 +152,16 @@ func (t *Text) isBeforeTerm(i int, r *Row) bool {
 	if i+1 == len(t.Tokens) || t.between(i, i+1) == " " && !t.startsLine(i) { // 1308 aguardando
 		return false
 	}
-	found := 0
-	for k := i + 1; k < min(i+1+2*len(r.words)+reach, len(t.Tokens)); k++ {
+	words, found := t.known.ownWords[r], 0
+	for k := i + 1; k < min(i+1+2*len(words)+reach, len(t.Tokens)); k++ {
 		if k > i+1 && t.Tokens[k].gap == sentenceEnd {
 			break
 		}
-		if slices.ContainsFunc(r.words, func(w int32) bool { return slices.Contains(t.idsOf(k), w) }) {
+		if slices.ContainsFunc(words, func(w int32) bool { return slices.Contains(t.idsOf(k), w) }) {
 			found++
 		}
 	}
-	return len(r.words) > 0 && found >= min(2, len(r.words))
+	return len(words) > 0 && found >= min(2, len(words))
 }
 
 // isReply reports whether a number is a reply code of SMTP: before an enhanced status code, at the beginning

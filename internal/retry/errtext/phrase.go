@@ -1,15 +1,11 @@
 package errtext
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // knowledge is the tables, made for looking up: words by their letters, and phrases as edges from node to
 // node.
 type knowledge struct {
 	tables []*Table
-	rows   []*Row        // by id; the first is none
 	words  *index[entry] // by their letters
 	edges  *index[int32] // nodes, by what edge returns
 	nodes  []node
@@ -17,6 +13,8 @@ type knowledge struct {
 	stems [1 << 13]uint64
 	// codes are the first rows of codes, by kind.
 	codes [SOAPFault + 1]map[string]*Row
+	// ownWords are the words of a glosa's term that say something, as stems.
+	ownWords map[*Row][]int32
 }
 
 // entry is what is known of a word, or of all words with a beginning. Its id is also the node where phrases
@@ -31,7 +29,7 @@ func edge(from, word int32) uint64 { return uint64(from)<<32 | uint64(uint32(wor
 
 // node is a place in the phrases: the words before it have been found.
 type node struct {
-	row    int32 // whose phrase ends here, and by [Row.same] further ones
+	row    *Row  // whose phrase ends here, and by [Row.same] further ones
 	number int32 // the node behind a number
 	// next are the words that may follow, later those that may a few words further on, by their bits.
 	next, later uint64
@@ -49,10 +47,10 @@ const (
 func newKnowledge() *knowledge {
 	const some = 1 << 15 // to begin with
 	k := &knowledge{
-		words: newIndex[entry](some),
-		edges: newIndex[int32](some),
-		nodes: make([]node, 1, some),
-		rows:  make([]*Row, 1, some),
+		words:    newIndex[entry](some),
+		edges:    newIndex[int32](some),
+		nodes:    make([]node, 1, some),
+		ownWords: map[*Row][]int32{},
 	}
 	for kind := range k.codes {
 		k.codes[kind] = map[string]*Row{}
@@ -63,44 +61,37 @@ func newKnowledge() *knowledge {
 // codeless has the codes of kinds without a table: the fault codes of SOAP 1.1 and 1.2, and the classes of
 // enhanced status codes.
 var codeless = &Table{Rows: []Row{
-	{Kind: SOAPFault, Code: "Client", Class: permanent},
-	{Kind: SOAPFault, Code: "Sender", Class: permanent},
-	{Kind: SOAPFault, Code: "VersionMismatch", Class: permanent},
-	{Kind: SOAPFault, Code: "MustUnderstand", Class: permanent},
-	{Kind: SOAPFault, Code: "Server", Class: transient},
-	{Kind: SOAPFault, Code: "Receiver", Class: transient},
-	{Kind: Enhanced, Code: "4.x.x", Class: transient},
-	{Kind: Enhanced, Code: "5.x.x"},
+	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "Client"},
+	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "Sender"},
+	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "VersionMismatch"},
+	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "MustUnderstand"},
+	{Group: &Group{Kind: SOAPFault, Class: transient}, Code: "Server"},
+	{Group: &Group{Kind: SOAPFault, Class: transient}, Code: "Receiver"},
+	{Group: &Group{Kind: Enhanced, Class: transient}, Code: "4.x.x"},
+	{Group: &Group{Kind: Enhanced}, Code: "5.x.x"},
 }}
 
 // add adds a row with its phrases.
 func (k *knowledge) add(r *Row) {
-	class := ""
-	r.id = int32(len(k.rows))
-	r.sign, class = signOf(r.Sign)
-	k.rows = append(k.rows, r)
 	if r.Kind <= SOAPFault && k.codes[r.Kind][strings.ToUpper(r.Code)] == nil {
 		k.codes[r.Kind][strings.ToUpper(r.Code)] = r
 	}
 	switch r.Kind {
 	case Glosa:
-		if count := k.ownWords(r); count > few {
+		if count := k.noteWords(r); count > few {
 			k.phrase(r.Term, r)
 		}
 	case Exception:
 		k.phrase(strings.Join(nameParts(r.Term), " "), r)
-	case SMTP:
-		r.Class = "" // a reply is not weighed: the SMTP policies are about nothing else
-	case Enhanced, SOAPFault:
+	case SMTP, Enhanced, SOAPFault:
 	case HTTP, Term, noun, mark:
-		r.Class = cmp.Or(r.Class, class)
 		k.phrase(r.Term, r)
 	}
 }
 
-// ownWords notes the words of a glosa's term that say something, by their beginnings, and returns how many
+// noteWords notes the words of a glosa's term that say something, by their beginnings, and returns how many
 // words it has.
-func (k *knowledge) ownWords(r *Row) (count int) {
+func (k *knowledge) noteWords(r *Row) (count int) {
 	const short, stem = 4, 6 // letters
 	var w letters
 	for last := 0; ; count++ {
@@ -110,7 +101,7 @@ func (k *knowledge) ownWords(r *Row) (count int) {
 		}
 		if last = end; w.n >= short {
 			w.n = min(w.n, stem)
-			r.words = append(r.words, k.id(&w, true))
+			k.ownWords[r] = append(k.ownWords[r], k.id(&w, true))
 		}
 	}
 }
@@ -136,8 +127,8 @@ func (k *knowledge) phrase(phrase string, r *Row) {
 			at = k.behindNumber(at)
 		}
 		if start == end {
-			if other := k.nodes[at].row; other != r.id {
-				r.same, k.nodes[at].row = other, r.id
+			if other := k.nodes[at].row; other != r {
+				r.same, k.nodes[at].row = other, r
 			}
 			return
 		}
@@ -221,8 +212,8 @@ func (t *Text) lookUpKey(key uint64) *entry {
 // walk adds the phrases that go on behind a token. first is where they begin.
 func (t *Text) walk(at int32, first, last int) {
 	n := &t.known.nodes[at]
-	for row := n.row; row != 0; row = t.known.rows[row].same {
-		t.found(t.known.rows[row], first, last)
+	for r := n.row; r != nil; r = r.same {
+		t.found(r, first, last)
 	}
 	next := last + 1
 	if next == len(t.Tokens) {

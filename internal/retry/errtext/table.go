@@ -1,6 +1,7 @@
 package errtext
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the tables
 	"encoding/hex"
@@ -72,11 +73,18 @@ type Table struct {
 
 // Row is a row of a table. A field that the table does not have is empty.
 type Row struct {
-	Kind Kind
+	*Group
 	// Code is a number, as it is written; empty in a table of terms.
 	Code string
 	// Term is what the code means, or the phrase or the name that is looked for.
 	Term string
+	// same is another row of the same phrase, nil for none.
+	same *Row
+}
+
+// Group is what many rows have in common.
+type Group struct {
+	Kind Kind
 	// Class is PERMANENT or TRANSIENT; empty where the row says nothing about that.
 	Class string
 	// Sign groups terms: away, busy, timeout, refused, ...
@@ -85,19 +93,7 @@ type Row struct {
 	// empty if it counts by itself.
 	Needs string
 
-	// id is the row's place among all rows, same that of another row of the same phrase, 0 for none.
-	id, same int32
-	sign     sign
-	// words are those of the term of a glosa, as stems.
-	words []int32
-}
-
-var fields = map[string]func(*Row) *string{
-	"code":  func(r *Row) *string { return &r.Code },
-	"term":  func(r *Row) *string { return &r.Term },
-	"class": func(r *Row) *string { return &r.Class },
-	"sign":  func(r *Row) *string { return &r.Sign },
-	"needs": func(r *Row) *string { return &r.Needs },
+	sign sign
 }
 
 // Version returns a short hash of the tables: by one version each text says the same.
@@ -115,36 +111,49 @@ func TableOf(name string) *Table {
 	return nil
 }
 
-// row returns the first row of a code, nil for none.
-func (t *Table) row(code string) *Row {
-	if i := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Code == code }); i >= 0 {
-		return &t.Rows[i]
-	}
-	return nil
-}
-
 // readTable reads a table. The first line names the columns.
 func readTable(name string, kind Kind, text string) *Table {
 	t := &Table{Name: name}
 	head, text, _ := strings.Cut(text, "\n")
-	var columns []func(*Row) *string
-	for column := range strings.SplitSeq(head, "\t") {
-		columns = append(columns, fields[column])
-	}
+	columns := strings.Split(head, "\t")
+	groups := map[Group]*Group{}
 	t.Rows = make([]Row, strings.Count(text, "\n"))
 	for i := range t.Rows {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
-		t.Rows[i].Kind = kind
-		for _, field := range columns {
+		r, g := &t.Rows[i], Group{Kind: kind}
+		for _, column := range columns {
 			value := ""
 			value, line, _ = strings.Cut(line, "\t")
-			if field != nil { // source and version are for people
-				*field(&t.Rows[i]) = value
-			}
+			switch column {
+			case "code":
+				r.Code = value
+			case "term":
+				r.Term = value
+			case "class":
+				g.Class = value
+			case "sign":
+				g.Sign = value
+			case "needs":
+				g.Needs = value
+			} // source and version are for people
 		}
+		if groups[g] == nil {
+			groups[g] = g.complete()
+		}
+		r.Group = groups[g]
 	}
 	return t
+}
+
+// complete returns a group with what its sign says.
+func (g Group) complete() *Group {
+	class := ""
+	g.sign, class = signOf(g.Sign)
+	if g.Class = cmp.Or(g.Class, class); g.Kind == SMTP {
+		g.Class = "" // a reply is not weighed: the SMTP policies are about nothing else
+	}
+	return &g
 }
 
 // known is what all texts are read with. It is made once, when the first text is read.

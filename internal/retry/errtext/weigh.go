@@ -341,8 +341,7 @@ var (
 )
 
 func unnamed(term, name string) *Row {
-	sign, class := signOf(name)
-	return &Row{Kind: Term, Term: term, Class: class, Sign: name, sign: sign}
+	return &Row{Group: Group{Kind: Term, Sign: name}.complete(), Term: term}
 }
 
 // addOwn adds faults of the hospital's own: something of its access in a sentence with a word of trouble,
