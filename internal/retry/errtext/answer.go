@@ -5,15 +5,11 @@ import "strings"
 // answer is what an insurer's system has put under one of its names for that: a code, its term, or a message.
 type answer struct {
 	start, end int32
-	isCode     bool // it begins with a code, and its term may follow
 }
 
 func (a *answer) has(p *Piece) bool { return p.Start >= a.start && p.End <= a.end }
 
-const (
-	maxAnswers = 32      // of a text
-	maxAnswer  = 4 << 10 // bytes of one
-)
+const maxAnswers = 32 // of a text
 
 // key reports what an element, a field or a variable is whose name ends with a token: codigoGlosa,
 // CD_MOTIVO_GLOSA, mensagemErro and the like. first is the name's first token.
@@ -40,12 +36,12 @@ func (t *Text) structure(last int) {
 		return
 	}
 	from, to := t.Tokens[first].Start, t.Tokens[last].End
-	name, rest := t.Source[from:to], t.Source[to:min(len(t.Source), int(to)+maxAnswer)]
+	name, rest := t.Source[from:to], t.Source[to:]
 	before, behind := t.Source[:from], strings.TrimLeft(rest, " ")
 	tag := before[max(0, strings.LastIndexAny(before, `<>"= `+"\n")):]
 	opens := strings.HasPrefix(tag, "<")
 	switch {
-	case strings.HasPrefix(tag, "</"), strings.HasPrefix(behind, "/"): // </mensagemErro>, <mensagemErro/>
+	case strings.HasPrefix(tag, "</"): // </mensagemErro>
 		return
 	case behind != "" && kinds[behind[0]] != other && !opens: // in a sentence: codGlosa 1013 was not checked
 		return
@@ -56,9 +52,9 @@ func (t *Text) structure(last int) {
 			end = len(rest)
 		}
 	}
-	a := answer{from, to + int32(end), is == roleCodeKey}
-	if n := len(t.answers); is == roleTextKey && n > 0 && t.answers[n-1].isCode {
-		t.answers[n-1].end = a.end // its term
+	a := answer{from, to + int32(end)}
+	if n := len(t.answers); is == roleTextKey && n > 0 {
+		t.answers[n-1].end = a.end // the term of its code
 		return
 	}
 	t.answers = append(t.answers, a)
