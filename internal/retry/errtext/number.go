@@ -74,8 +74,8 @@ func (t *Text) startsLine(i int) bool {
 
 // context returns what the words before a number say, as far as only such words stand there.
 func (t *Text) context(i int) (does role) {
-	const furthest, widest, short = 8, 12, 2
-	for k := i - 1; k >= max(0, i-furthest) && len(t.between(k, k+1)) <= widest; k-- {
+	const furthest, short = 8, 2
+	for k := i - 1; k >= max(0, i-furthest); k-- {
 		if t.Tokens[k].IsNumber && len(t.word(k)) <= short { // HTTP/1.1, tabela 38
 			continue
 		}
@@ -100,18 +100,13 @@ func (t *Text) isStatus(i int, r *Row) (is, isSure bool) {
 	isSubStatus := strings.HasPrefix(behind, ".") // of IIS: 404.0
 	switch {
 	case t.Tokens[i].gap == joined && before&roleNamed == 0, goesOnLeft(t.before(i)),
-		i+1 < len(t.Tokens) && t.Tokens[i+1].gap == joined, goesOnRight(behind) && !isSubStatus:
+		goesOnRight(behind) && !isSubStatus:
 		return false, false
 	case t.isBeforeReason(i, r.Code):
 		return true, true
 	}
 	does := t.context(i)
 	if does.says(roleHTTP, roleStatus|roleCode, roleReturned|roleError) {
-		return true, true
-	}
-	isField := strings.HasSuffix(strings.TrimRight(t.before(i), ` "`), `":`) && // "status":404
-		behind != "" && strings.IndexByte(`",}`, behind[0]) >= 0
-	if does&roleStatus != 0 && isField {
 		return true, true
 	}
 	return r.Class == transient && does&(roleNamed|roleResponse|roleReturned) != 0, before&roleStatus != 0
@@ -140,23 +135,19 @@ func (t *Text) isGlosa(i int, r *Row) (is, ownTerm bool) {
 		return false, false
 	}
 	ownTerm = t.isBeforeTerm(i, r)
-	isNamed := does&roleTable != 0 && t.word(i-1) == "38" || does.says(roleGlosa, roleCodeKey, roleMessageKey,
-		roleFailure|roleBusiness, roleMessage|roleError, roleTISS|roleError, roleTISS|roleCode,
-		roleTISS|roleMotive, roleTISS|roleReturned, roleTISS|roleMessage)
+	isNamed := does&roleTable != 0 && t.word(i-1) == "38" || does.says(roleGlosa,
+		roleFailure|roleBusiness, roleMessage|roleError, roleTISS|roleError)
 	return ownTerm || isNamed, ownTerm
 }
 
 // isBeforeTerm reports whether two words of a code's own term, or its only one, stand behind it.
 func (t *Text) isBeforeTerm(i int, r *Row) bool {
-	const reach = 3                                                           // words that an insurer may add
+	const reach = 8
 	if i+1 == len(t.Tokens) || t.between(i, i+1) == " " && !t.startsLine(i) { // 1308 aguardando
 		return false
 	}
 	words, found := t.known.ownWords[r], 0
-	for k := i + 1; k < min(i+1+2*len(words)+reach, len(t.Tokens)); k++ {
-		if k > i+1 && t.Tokens[k].gap == sentenceEnd {
-			break
-		}
+	for k := i + 1; k < min(i+reach, len(t.Tokens)); k++ {
 		if slices.ContainsFunc(words, func(w int32) bool { return slices.Contains(t.idsOf(k), w) }) {
 			found++
 		}
@@ -167,31 +158,28 @@ func (t *Text) isBeforeTerm(i int, r *Row) bool {
 // isReply reports whether a number is a reply code of SMTP: before an enhanced status code, at the beginning
 // of a line, or behind a sign or a word that replies stand behind.
 func (t *Text) isReply(i int) bool {
-	const nearby = 4 // characters
-	if t.isEnhanced(i+1) && strings.Trim(t.between(i, i+1), " -#") == "" && !goesOnLeft(t.before(i)) {
+	if t.isEnhanced(i+1) && strings.Trim(t.between(i, i+1), " -#") == "" {
 		return true
 	}
-	isBehindWord := t.roleAt(i-1)&roleSMTP != 0 && len(t.between(i-1, i)) <= nearby
-	return t.alone(i) && (isBehindWord || t.startsLine(i))
+	return t.alone(i) && (t.roleAt(i-1)&roleSMTP != 0 || t.startsLine(i))
 }
 
 // isEnhanced reports whether an enhanced status code begins with a token: 5.1.1.
 func (t *Text) isEnhanced(i int) bool {
-	const most = 3 // digits
 	for k := i + 1; k <= i+2; k++ {
-		if k >= len(t.Tokens) || t.between(k-1, k) != "." || !t.Tokens[k].IsNumber || len(t.word(k)) > most {
+		if k >= len(t.Tokens) || t.between(k-1, k) != "." || !t.Tokens[k].IsNumber {
 			return false
 		}
 	}
 	return len(t.word(i)) == 1
 }
 
-// isNamedEnhanced reports whether a token stands behind a reply code, a name for an enhanced one, or a #.
+// isNamedEnhanced reports whether a token stands behind a reply code, or a name for an enhanced one.
 func (t *Text) isNamedEnhanced(i int) bool {
 	const reply = 3 // digits
 	isBehindReply := i > 0 && t.Tokens[i-1].IsNumber && len(t.word(i-1)) == reply &&
 		strings.Trim(t.between(i-1, i), " -#") == ""
-	return isBehindReply || t.roleAt(i-1)&roleEnhanced != 0 || strings.HasSuffix(t.before(i), "#")
+	return isBehindReply || t.roleAt(i-1)&roleEnhanced != 0
 }
 
 // fault adds the fault code of SOAP that ends with a token: soap:Client, {http://...}Server.
