@@ -95,7 +95,7 @@ func (t *Text) passes(p *Piece) {
 		p.lower(soft, "says only that the program there failed")
 	case p.unsure:
 		p.lower(weak, "may be a number of the insurer's own")
-	case p.row.Kind == SOAPFault:
+	case p.row.Kind == SOAPFault, p.sign == page:
 		p.lower(bare, "says nothing of why")
 	case p.row.Kind == Term:
 		t.passesOf(p)
@@ -109,14 +109,11 @@ func (t *Text) passesOf(p *Piece) {
 	isInside := n != nil && n.last >= p.first && n.first <= p.last
 	needsSubject := p.sign == away || p.sign == busy || p.row.Needs != "" || isInside
 	switch {
-	case p.sign == page:
-		p.lower(bare, "says nothing of why")
 	case p.sign == advice:
 		p.lower(weak, "is advice")
 	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
-		p.lower(weak, "says little")
 		if p.subject = n; role != ofSystem {
 			p.lower(nothing, "says nothing of what")
 		}
@@ -125,10 +122,6 @@ func (t *Text) passesOf(p *Piece) {
 		switch role {
 		case ofClaim, ofScope:
 			p.lower(nothing, "said of no system")
-		case ofOwn, ofCertificate:
-			if p.sign&(tls|token) == 0 {
-				p.lower(weak, "said of the hospital's own access")
-			}
 		case ofContact:
 			p.lower(soft, "said of how to reach people")
 		}
@@ -295,16 +288,16 @@ func (t *Text) isAsked(p *Piece) bool {
 // settle compares a refusal with what stands around it. What an insurer's answer says is a fact, unless that
 // says that a system is away; and who was not reached has refused nothing: what else stands there was sent.
 func (t *Text) settle(p *Piece) {
-	if p.answer != nil && p.weight > nothing && (p.row.Kind == Glosa || p.row.Kind == Term) {
+	if p.answer != nil && p.weight > nothing {
 		p.weight = fact
 	}
 	switch {
 	case p.weight < fact:
-	case p.answer != nil && t.anyPassing(weak, p.answer.has), p.answer == nil && t.isCaused(p):
+	case p.answer != nil && t.anyPassing(weak, p.answer.has), t.isCaused(p):
 		p.lower(reason, "a system that is away is its reason")
 	case p.sign != setup && t.anyPassing(strong, func(q *Piece) bool {
 		isBefore := t.Tokens[q.first].sentence < t.Tokens[p.first].sentence
-		return q.sign&(connect|lost|noAnswer) != 0 || q.sign&(timeout|tls) != 0 && isBefore
+		return q.sign&(connect|lost) != 0 || q.sign == timeout && isBefore
 	}):
 		p.lower(reason, "nobody was reached")
 	}
@@ -390,9 +383,9 @@ func (t *Text) addReasons() {
 	}
 }
 
-// systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence,
-// or about a claim, says something else.
-func (t *Text) systemInTrouble(m *span) (n *span) {
+// systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence says
+// something else.
+func (t *Text) systemInTrouble(m *span) *span {
 	clause := t.Tokens[m.first].clause
 	in := func(s *span) bool {
 		return t.Tokens[s.first].clause == clause || t.Tokens[s.last].clause == clause
@@ -403,14 +396,11 @@ func (t *Text) systemInTrouble(m *span) (n *span) {
 		}
 	}
 	for i := range t.nouns {
-		of := &t.nouns[i]
-		switch role := of.row.Sign; {
-		case !in(of), n != nil: // sistema de contratos
-		case role == ofClaim, role == ofScope, role == ofContact, role == ofOwn, role == ofCertificate:
-			return nil
-		case role == ofSystem, role == ofMaybe, role == ofProcess && m.row.Sign == "late":
-			n = of
+		n, role := &t.nouns[i], t.nouns[i].row.Sign
+		isSystem := role == ofSystem || role == ofMaybe || role == ofProcess && m.row.Sign == "late"
+		if isSystem && in(n) {
+			return n
 		}
 	}
-	return n
+	return nil
 }
