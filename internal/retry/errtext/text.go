@@ -15,14 +15,12 @@ type Text struct {
 	// Tokens are the words and numbers of the text.
 	Tokens []Token
 
-	known    *knowledge
-	ids      []int32 // of the tokens
-	nouns    []span
-	marks    []span
-	reasons  []span // of statuses
-	answers  []answer
-	namesOwn bool  // something of the hospital's own
-	beyond   Piece // see [Text.add]
+	known   *knowledge
+	ids     []int32 // of the tokens
+	nouns   []span
+	marks   []span
+	reasons []span // of statuses
+	answers []answer
 	// upper is Source in upper case, once it was asked for.
 	upper string
 }
@@ -58,7 +56,8 @@ var texts = sync.Pool{New: func() any { return &Text{known: known()} }}
 // [Text.Free].
 func Read(text string) *Text {
 	t := Words(text)
-	if len(t.Pieces) > 0 || t.namesOwn && len(t.marks) > 0 {
+	namesOwn := func() bool { return t.near(&Piece{}, wholeText, ofHospital...) != nil }
+	if len(t.Pieces) > 0 || len(t.marks) > 0 && namesOwn() {
 		t.dropParts()
 		t.inAnswers()
 		t.divide()
@@ -117,7 +116,6 @@ func (t *Text) found(r *Row, first, last int) {
 	switch {
 	case r.Kind == noun && len(t.nouns) < maxSpans:
 		t.nouns = append(t.nouns, s)
-		t.namesOwn = t.namesOwn || slices.Contains(ofHospital, r.Sign)
 	case r.Kind == mark && len(t.marks) < maxSpans:
 		t.marks = append(t.marks, s)
 	case r.Kind == HTTP && len(t.reasons) < maxSpans:
@@ -127,7 +125,7 @@ func (t *Text) found(r *Row, first, last int) {
 	}
 }
 
-// add adds a piece where it stands in the text, and returns it; what is beyond the limit is not kept.
+// add adds a piece where it stands in the text, and returns it. Beyond the limit the last one makes room.
 func (t *Text) add(r *Row, first, last int) *Piece {
 	p := Piece{
 		span:  span{int32(first), int32(last), r},
@@ -141,10 +139,7 @@ func (t *Text) add(r *Row, first, last int) *Piece {
 			t.Tokens[i].IsKept = true
 		}
 	}
-	if len(t.Pieces) >= maxPieces {
-		t.beyond = p
-		return &t.beyond
-	}
+	t.Pieces = t.Pieces[:min(len(t.Pieces), maxPieces-1)]
 	at := len(t.Pieces)
 	for at > 0 && t.Pieces[at-1].Start > p.Start {
 		at--
