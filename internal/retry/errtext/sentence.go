@@ -93,11 +93,8 @@ func (t *Text) fieldNames() {
 		for t.isJoined(i) {
 			i++
 		}
-		if !t.isSetting(i) {
-			continue
-		}
-		for n := first; n <= i; n++ {
-			if t.Tokens[n].place == prose {
+		if t.isSetting(i) {
+			for n := first; n <= i; n++ {
 				t.Tokens[n].place = name
 			}
 		}

@@ -1,9 +1,6 @@
 package errtext
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Token is a word or a number of a text. A word in camel case is one token for each of its parts.
 type Token struct {
@@ -183,10 +180,6 @@ func separator(text string, at int) gap {
 		}
 	case c == '-':
 		if at > 0 && text[at-1] == ' ' {
-			return apart
-		}
-	case c >= utf8.RuneSelf:
-		if r, _ := utf8.DecodeRuneInString(text[at:]); strings.ContainsRune("–—•", r) {
 			return apart
 		}
 	}

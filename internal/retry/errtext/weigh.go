@@ -133,14 +133,14 @@ func (t *Text) passesHow(p *Piece) {
 	if t.isLimit(p) {
 		p.lower(nothing, "a limit that was set")
 	}
-	first, last := &t.Tokens[p.first], &t.Tokens[p.last]
+	of := &t.Tokens[p.first]
 	for i := range t.marks {
 		m := &t.marks[i]
 		k, sign := &t.Tokens[m.first], m.row.Sign
-		if k.sentence != first.sentence {
+		if k.sentence != of.sentence {
 			continue
 		}
-		inClause, isBefore := k.clause == first.clause || k.clause == last.clause, m.first <= p.first
+		inClause, isBefore := k.clause == of.clause, m.first <= p.first
 		near := func(tokens int32) bool { return m.last < p.first && p.first-m.last <= tokens }
 		switch {
 		case sign == "no" && near(1):
