@@ -303,28 +303,15 @@ func (t *Text) settle(p *Piece) {
 	}
 }
 
-// isCaused reports whether what passes by itself stands behind a refusal in its sentence as its reason:
-// behind a word of cause or a colon, or said of a system.
+// isCaused reports whether what passes by itself stands behind a refusal, in another clause of its sentence: it
+// may be the reason.
 func (t *Text) isCaused(p *Piece) bool {
 	of := &t.Tokens[p.last]
 	return t.anyPassing(strong, func(q *Piece) bool {
 		k := &t.Tokens[q.first]
 		isOwn := p.sign == setup && q.sign&(tls|connect|lost) != 0 // alert certificate revoked: SSL alert
-		if isOwn || k.clause == of.clause || q.first < p.last || k.sentence != of.sentence {
-			return false
-		}
-		return q.subject != nil || t.isReason(q.first)
+		return !isOwn && q.first >= p.last && k.clause != of.clause && k.sentence == of.sentence
 	})
-}
-
-// isReason reports whether the clause of a token stands behind a colon or a word of cause.
-func (t *Text) isReason(i int32) bool {
-	first := int(i)
-	for t.Tokens[first-1].clause == t.Tokens[i].clause {
-		first--
-	}
-	isCause := func(m span) bool { return m.row.Sign == "cause" && int(m.first) == first }
-	return strings.Contains(t.between(first-1, first), ":") || slices.ContainsFunc(t.marks, isCause)
 }
 
 // The rows of what is said in words that are no phrase.
