@@ -207,12 +207,6 @@ func (t *Text) refusesOf(p *Piece) {
 		p.weight = denial
 	case t.ownOf(p, role, n) != nil:
 		p.weight, p.sign = denial, own
-		switch {
-		case p.row.Sign == "fact" && t.ownOf(p, role, n).row.Sign == ofCertificate:
-			p.weight, p.sign = fact, setup
-		case p.row.Sign == "fact":
-			p.weight = reason
-		}
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
 		if p.first == p.last && !ofAClaim { // one word, and not said of what
