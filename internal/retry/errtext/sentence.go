@@ -104,10 +104,12 @@ func (t *Text) fieldNames() {
 // isSetting reports whether a name stands before a number or a truth value: timeoutMs=30000,
 // "retryable":false.
 func (t *Text) isSetting(last int) bool {
-	rest := strings.TrimLeft(t.behind(last), `"`)
+	rest, isQuoted := strings.CutPrefix(t.behind(last), `"`)
+	if !strings.HasPrefix(rest, "=") && (!isQuoted || !strings.HasPrefix(rest, ":")) {
+		return false
+	}
 	value := strings.TrimLeft(rest, `=: "'`)
-	isSet := strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":") && len(rest) < len(t.behind(last))
-	return isSet && value != "" && (kinds[value[0]] == digit || strings.HasPrefix(value, "false"))
+	return value != "" && kinds[value[0]] == digit || strings.HasPrefix(value, "false")
 }
 
 // isJoined reports whether the token behind one is a part of the same name.
