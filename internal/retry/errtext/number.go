@@ -117,7 +117,7 @@ func (t *Text) isBeforeReason(i int, code string) bool {
 	const words = 3
 	for next := i + 1; next <= i+words; next++ {
 		is := func(s span) bool { return int(s.first) == next && s.row.Code == code }
-		if slices.ContainsFunc(t.reasons, is) {
+		if slices.ContainsFunc(t.marks, is) {
 			return true
 		}
 		if t.roleAt(next)&(roleKind|roleError) == 0 {

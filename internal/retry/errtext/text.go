@@ -18,8 +18,7 @@ type Text struct {
 	known   *knowledge
 	ids     []int32 // of the tokens
 	nouns   []span
-	marks   []span
-	reasons []span // of statuses
+	marks   []span // and reasons of statuses
 	answers []answer
 	// upper is Source in upper case, once it was asked for.
 	upper string
@@ -98,7 +97,6 @@ func (t *Text) Free() {
 		ids:     t.ids[:0],
 		nouns:   t.nouns[:0],
 		marks:   t.marks[:0],
-		reasons: t.reasons[:0],
 		answers: t.answers[:0],
 	}
 	texts.Put(t)
@@ -116,10 +114,8 @@ func (t *Text) found(r *Row, first, last int) {
 	switch {
 	case r.Kind == noun && len(t.nouns) < maxSpans:
 		t.nouns = append(t.nouns, s)
-	case r.Kind == mark && len(t.marks) < maxSpans:
+	case (r.Kind == mark || r.Kind == HTTP) && len(t.marks) < maxSpans:
 		t.marks = append(t.marks, s)
-	case r.Kind == HTTP && len(t.reasons) < maxSpans:
-		t.reasons = append(t.reasons, s)
 	case r.Kind < noun && r.Kind != HTTP:
 		t.add(r, first, last)
 	}
