@@ -29,14 +29,16 @@ func edge(from, word int32) uint64 { return uint64(from)<<32 | uint64(uint32(wor
 
 // node is a place in the phrases: the words before it have been found.
 type node struct {
-	row    *Row  // whose phrase ends here, and by [Row.same] further ones
-	number int32 // the node behind a number
+	row *Row // whose phrase ends here, and by [Row.same] further ones
 	// next are the words that may follow, later those that may a few words further on, by their bits.
 	next, later uint64
 }
 
 // bit is that of a word, which it shares with others: that it may not follow shows without a look at the edges.
 func bit(word int32) uint64 { return 1 << (word & 63) }
+
+// anyNumber is the id of each number.
+const anyNumber = 1
 
 const (
 	maxBetween = 4 // words where a phrase has ..
@@ -49,7 +51,7 @@ func newKnowledge() *knowledge {
 	k := &knowledge{
 		words:    newIndex[entry](some),
 		edges:    newIndex[int32](some),
-		nodes:    make([]node, 1, some),
+		nodes:    make([]node, anyNumber+1, some),
 		ownWords: map[*Row][]int32{},
 	}
 	for kind := range k.codes {
@@ -124,7 +126,7 @@ func (k *knowledge) phrase(phrase string, r *Row) {
 	for at, last := int32(0), 0; ; {
 		start, end, between := next(phrase, last, &w)
 		if at != 0 && strings.Contains(phrase[last:start], "#") {
-			at = k.behindNumber(at)
+			at = k.follow(at, anyNumber, false)
 		}
 		if start == end {
 			if other := k.nodes[at].row; other != r {
@@ -153,13 +155,6 @@ func (k *knowledge) id(w *letters, isStem bool) int32 {
 
 // stemOf returns the key of all words with a beginning.
 func stemOf(hash uint64) uint64 { return ^hash }
-
-// behindNumber returns the node behind a number.
-func (k *knowledge) behindNumber(at int32) int32 {
-	to := k.nodes[at].number
-	k.nodes[at].number = k.made(&to)
-	return to
-}
 
 // made returns a node, which it makes if there is none.
 func (k *knowledge) made(n *int32) int32 {
@@ -197,6 +192,9 @@ func (t *Text) lookUp(k *Token, of *letters) {
 			}
 		}
 	}
+	if k.IsNumber {
+		t.ids = append(t.ids, anyNumber)
+	}
 	k.idCount = int8(len(t.ids) - int(k.ids))
 }
 
@@ -222,9 +220,6 @@ func (t *Text) walk(at int32, first, last int) {
 	k := &t.Tokens[next]
 	if n.next != 0 && k.gap <= near {
 		t.step(at, 1, n.next, first, next)
-	}
-	if n.number != 0 && k.IsNumber && strings.Trim(t.between(last, next), " ") == "" {
-		t.walk(n.number, first, next)
 	}
 	if n.later == 0 {
 		return
