@@ -75,7 +75,7 @@ type Matcher struct {
 type part struct {
 	kinds [noun]bool
 	rows  map[*Row]bool
-	signs [noun]sign
+	signs sign
 	words []string
 	// inAnswer: the piece must stand in an insurer's answer that does not say that a system is away.
 	inAnswer bool
@@ -188,7 +188,7 @@ func (p *part) terms(c *TermsCondition, fault faultFunc) {
 			continue
 		}
 		sign, _ := signOf(name)
-		p.signs[kind] |= sign
+		p.signs |= sign
 		p.kinds[kind] = true
 	}
 }
@@ -236,7 +236,7 @@ func (p *part) match(t *Text, all bool) (Found, bool) {
 	for i := range t.Pieces {
 		piece := &t.Pieces[i]
 		kind := piece.row.Kind
-		if !p.kinds[kind] || p.signs[kind]&piece.sign == 0 && !p.rows[piece.row] {
+		if !p.kinds[kind] || p.signs&piece.sign == 0 && !p.rows[piece.row] {
 			continue
 		}
 		inAnswer := piece.answer != nil && piece.weight == fact
@@ -260,12 +260,8 @@ func (m *Matcher) Implies(other *Matcher) bool {
 }
 
 func (p part) implies(other part) bool {
-	for kind, signs := range p.signs {
-		if signs&^other.signs[kind] != 0 {
-			return false
-		}
-	}
-	return (p.inAnswer || !other.inAnswer) &&
+	return p.signs&^other.signs == 0 && (p.signs == 0 || p.kinds == other.kinds) &&
+		(p.inAnswer || !other.inAnswer) &&
 		all(slices.Collect(maps.Keys(p.rows)), func(r *Row) bool { return other.rows[r] }) &&
 		all(p.words, func(one string) bool {
 			return slices.ContainsFunc(other.words, func(of string) bool { return strings.Contains(one, of) })

@@ -128,10 +128,3 @@ func (t *Text) namesUnknown(i int32) bool {
 	}
 	return false
 }
-
-// marked reports whether a mark of a sign stands in a piece's sentence.
-func (t *Text) marked(p *Piece, sign string) bool {
-	return slices.ContainsFunc(t.marks, func(m span) bool {
-		return m.row.Sign == sign && t.Tokens[m.first].sentence == t.Tokens[p.first].sentence
-	})
-}

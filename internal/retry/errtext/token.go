@@ -43,20 +43,23 @@ const (
 	upper
 )
 
-// kinds are the kinds of bytes, folded are letters of ASCII in lower case, distances are how far apart a sign
-// sets two tokens, and isCoded are bytes that may stand for something else than themselves.
-var kinds, folded, distances, isCoded = characters()
+// lowerCase is the bit that a letter of ASCII has in lower case. Digits have it, too.
+const lowerCase = 0x20
 
-func characters() (kinds, folded [256]byte, distances [256]gap, isCoded [256]bool) {
+// kinds are the kinds of bytes, distances are how far apart a sign sets two tokens, and isCoded are bytes that
+// may stand for something else than themselves.
+var kinds, distances, isCoded = characters()
+
+func characters() (kinds [256]byte, distances [256]gap, isCoded [256]bool) {
 	for c := range 256 {
-		folded[c], distances[c], isCoded[c] = byte(c), near, c >= utf8.RuneSelf
+		distances[c], isCoded[c] = near, c >= utf8.RuneSelf
 		switch {
 		case c >= '0' && c <= '9':
 			kinds[c] = digit
 		case c >= 'a' && c <= 'z':
 			kinds[c] = lower
 		case c >= 'A' && c <= 'Z':
-			kinds[c], folded[c] = upper, byte(c+'a'-'A')
+			kinds[c] = upper
 		}
 	}
 	for _, c := range ",:()[]{}|" {
@@ -68,7 +71,7 @@ func characters() (kinds, folded [256]byte, distances [256]gap, isCoded [256]boo
 	for _, c := range "\x00&\\?" {
 		isCoded[c] = true
 	}
-	return kinds, folded, distances, isCoded
+	return kinds, distances, isCoded
 }
 
 // latin are the letters from U+00C0 on without their accents; a blank is no letter.
@@ -166,7 +169,7 @@ func tokenEnd(text string, start int, w *letters) int {
 		default:
 			last = kind
 		}
-		w.add(folded[c])
+		w.add(c | lowerCase)
 		at++
 	}
 }
@@ -217,7 +220,7 @@ func hashOf(word string) uint64 {
 	for _, r := range word {
 		switch c := plainLetter(r); {
 		case r < utf8.RuneSelf && kinds[r] != other:
-			w.add(folded[r])
+			w.add(byte(r) | lowerCase)
 		case r >= utf8.RuneSelf && c != 0:
 			w.add(c)
 		}

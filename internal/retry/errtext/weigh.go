@@ -178,13 +178,15 @@ func (t *Text) refuses(p *Piece) {
 	case p.row.Kind == Term:
 		t.refusesOf(p)
 	}
+	k := &t.Tokens[p.first]
+	isDefault := func(m span) bool { return m.row.Sign == "default" && t.Tokens[m.first].sentence == k.sentence }
 	switch {
-	case t.Tokens[p.first].place == trace:
+	case k.place == trace:
 		p.lower(nothing, "in a line of a stack trace")
 	case p.row.Kind != Glosa && p.row.Kind != Term: // a status is not asked
 	case t.isAsked(p):
 		p.lower(nothing, "asked, not said")
-	case t.marked(p, "default"):
+	case slices.ContainsFunc(t.marks, isDefault):
 		p.lower(nothing, "what is answered where nothing is known")
 	}
 }
