@@ -96,20 +96,16 @@ func (does role) says(names ...role) bool {
 // isStatus reports whether a number stands where a status stands: behind HTTP or a name for one, or before
 // its reason. Behind a word that says little only one that passes by itself does, and that is not sure.
 func (t *Text) isStatus(i int, r *Row) (is, isSure bool) {
-	before, behind := t.roleAt(i-1), t.behind(i)
-	isSubStatus := strings.HasPrefix(behind, ".") // of IIS: 404.0
-	switch {
-	case t.Tokens[i].gap == joined && before&roleNamed == 0, goesOnLeft(t.before(i)),
-		goesOnRight(behind) && !isSubStatus:
+	hasSubStatus := strings.HasPrefix(t.behind(i), ".") // of IIS: 404.0
+	isNamed := t.Tokens[i].gap == joined && t.roleAt(i-1)&roleNamed != 0 // http502
+	if !t.alone(i) && !hasSubStatus && !isNamed {
 		return false, false
-	case t.isBeforeReason(i, r.Code):
-		return true, true
 	}
 	does := t.context(i)
-	if does.says(roleHTTP, roleStatus|roleCode, roleReturned|roleError) {
+	if t.isBeforeReason(i, r.Code) || does.says(roleHTTP, roleStatus|roleCode, roleReturned|roleError) {
 		return true, true
 	}
-	return r.Class == transient && does&(roleNamed|roleResponse|roleReturned) != 0, before&roleStatus != 0
+	return r.Class == transient && does&(roleNamed|roleResponse|roleReturned) != 0, does&roleStatus != 0
 }
 
 // isBeforeReason reports whether the reason of a status follows a number, also behind "Client Error:".
