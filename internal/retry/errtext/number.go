@@ -105,7 +105,7 @@ func (t *Text) isStatus(i int, r *Row) (is, isSure bool) {
 	if t.isBeforeReason(i, r.Code) || does.says(roleHTTP, roleStatus|roleCode, roleReturned|roleError) {
 		return true, true
 	}
-	return r.Class == transient && does&(roleNamed|roleResponse|roleReturned) != 0, does&roleStatus != 0
+	return r.Class == transient && does&(roleNamed|roleReturned) != 0, does&roleStatus != 0
 }
 
 // isBeforeReason reports whether the reason of a status follows a number, also behind "Client Error:".
@@ -116,7 +116,7 @@ func (t *Text) isBeforeReason(i int, code string) bool {
 		if slices.ContainsFunc(t.marks, is) {
 			return true
 		}
-		if t.roleAt(next)&(roleKind|roleError) == 0 {
+		if t.roleAt(next)&(roleFaultWord|roleError) == 0 {
 			break
 		}
 	}

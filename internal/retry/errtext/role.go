@@ -3,14 +3,13 @@ package errtext
 import "strings"
 
 // role is what a word does next to a number, as a name, or between two others; see the table roles.
-type role uint64
+type role uint32
 
 const (
 	roleHTTP role = 1 << iota
 	roleStatus
 	roleCode
 	roleError
-	roleResponse
 	roleReturned
 	roleFill // says nothing: de, an, xsi
 	roleGlosa
@@ -30,7 +29,6 @@ const (
 	roleCodeKey
 	roleTextKey
 	roleMessageKey
-	roleKind   // Client Error, Server Error
 	roleUnit   // seconds, bytes
 	roleStop   // names nothing
 	roleWhen   // announces a time
@@ -52,7 +50,7 @@ const (
 
 // roleNames are the names of the roles in the table, in their order.
 var roleNames = strings.Fields(`
-	http status code error response returned fill glosa motive tiss table value message failure business
-	description smtp enhanced faultWord prefix faultCode codeKey textKey messageKey kind unit stop
+	http status code error returned fill glosa motive tiss table value message failure business
+	description smtp enhanced faultWord prefix faultCode codeKey textKey messageKey unit stop
 	when within of in apart kept name
 `)
