@@ -1,24 +1,22 @@
 package errtext
 
-// index finds values by their keys, which are hashes already, and none of them 0. A map takes twice the time,
+// index finds entries by their keys, which are hashes already, and none of them 0. A map takes twice the time,
 // and filling it is most of a start.
-type index[V any] struct {
-	slots []slot[V] // a power of two
+type index struct {
+	slots []slot // a power of two
 	used  int
 }
 
-type slot[V any] struct {
-	key   uint64 // 0 for none
-	value V
+type slot struct {
+	key uint64 // 0 for none
+	entry
 }
 
-func newIndex[V any](slots int) *index[V] { return &index[V]{slots: make([]slot[V], slots)} }
+// find returns the entry of a key, its zero value for none.
+func (x *index) find(key uint64) *entry { return &x.slot(key).entry }
 
-// find returns the value of a key, its zero value for none.
-func (x *index[V]) find(key uint64) *V { return &x.slot(key).value }
-
-// add returns the value of a key, to be changed. It holds until the next key comes in.
-func (x *index[V]) add(key uint64) *V {
+// add returns the entry of a key, to be changed. It holds until the next key comes in.
+func (x *index) add(key uint64) *entry {
 	s := x.slot(key)
 	if s.key == 0 {
 		if 4*x.used > 3*len(x.slots) {
@@ -28,11 +26,11 @@ func (x *index[V]) add(key uint64) *V {
 		s.key = key
 		x.used++
 	}
-	return &s.value
+	return &s.entry
 }
 
 // slot returns the slot of a key, or the empty one where it would be.
-func (x *index[V]) slot(key uint64) *slot[V] {
+func (x *index) slot(key uint64) *slot {
 	const high = 32 // bits, which depend on all bits of a key
 	mask := uint64(len(x.slots) - 1)
 	for at := key * spread >> high; ; at++ {
@@ -42,9 +40,9 @@ func (x *index[V]) slot(key uint64) *slot[V] {
 	}
 }
 
-func (x *index[V]) grow() {
+func (x *index) grow() {
 	old := x.slots
-	x.slots = make([]slot[V], 2*len(old))
+	x.slots = make([]slot, 2*len(old))
 	for i := range old {
 		if key := old[i].key; key != 0 {
 			*x.slot(key) = old[i]

@@ -2,12 +2,10 @@ package errtext
 
 import "strings"
 
-// knowledge is the tables, made for looking up: words by their letters, and phrases as edges from node to
-// node.
+// knowledge is the tables, made for looking up: words, and phrases as edges from node to node.
 type knowledge struct {
 	tables []*Table
-	words  *index[entry] // by their letters
-	edges  *index[int32] // nodes, by what edge returns
+	index  index // words by their letters, nodes by what edge returns
 	nodes  []node
 	// stems are the lengths that stems have, a bit for each, by their first three letters.
 	stems [1 << 13]uint64
@@ -17,8 +15,8 @@ type knowledge struct {
 	ownWords map[*Row][]int32
 }
 
-// entry is what is known of a word, or of all words with a beginning. Its id is also the node where phrases
-// with it begin; a word of no phrase has none.
+// entry is what is known of a word, or of all words with a beginning: its id, which is also the node where
+// phrases with it begin, 0 for a word of none. Of an edge it is the node where that ends.
 type entry struct {
 	id    int32
 	roles role
@@ -49,8 +47,7 @@ const (
 func newKnowledge() *knowledge {
 	const some = 1 << 15 // to begin with
 	k := &knowledge{
-		words:    newIndex[entry](some),
-		edges:    newIndex[int32](some),
+		index:    index{slots: make([]slot, 2*some)},
 		nodes:    make([]node, anyNumber+1, some),
 		ownWords: map[*Row][]int32{},
 	}
@@ -150,7 +147,7 @@ func (k *knowledge) id(w *letters, isStem bool) int32 {
 		key = stemOf(key)
 		k.stems[stemKey(w)] |= 1 << w.n
 	}
-	return k.made(&k.words.add(key).id)
+	return k.made(&k.index.add(key).id)
 }
 
 // stemOf returns the key of all words with a beginning.
@@ -174,7 +171,7 @@ func (k *knowledge) follow(at, id int32, gap bool) int32 {
 	} else {
 		k.nodes[at].next |= bit(id)
 	}
-	return k.made(k.edges.add(way))
+	return k.made(&k.index.add(way).id)
 }
 
 func stemKey(w *letters) uint64 { return w.of[minStem] * spread >> 51 }
@@ -200,7 +197,7 @@ func (t *Text) lookUp(k *Token, of *letters) {
 
 // lookUpKey notes a word, or a beginning, that phrases have.
 func (t *Text) lookUpKey(key uint64) *entry {
-	e := t.known.words.find(key)
+	e := t.known.index.find(key)
 	if e.id != 0 {
 		t.ids = append(t.ids, e.id)
 	}
@@ -237,7 +234,7 @@ func (t *Text) step(at, sign int32, may uint64, first, next int) (is bool) {
 		if may&bit(id) == 0 {
 			continue
 		}
-		if to := *t.known.edges.find(edge(at, sign*id)); to != 0 {
+		if to := t.known.index.find(edge(at, sign*id)).id; to != 0 {
 			t.walk(to, first, next)
 			is = true
 		}

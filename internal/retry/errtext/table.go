@@ -180,11 +180,11 @@ func readAll() *knowledge {
 	for line := range strings.Lines(roles) {
 		word, roles, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		for name := range strings.FieldsSeq(roles) {
-			k.words.add(hashOf(word)).roles |= 1 << slices.Index(roleNames, name)
+			k.index.add(hashOf(word)).roles |= 1 << slices.Index(roleNames, name)
 		}
 	}
 	for word := range strings.FieldsSeq(vocabulary) {
-		k.words.add(hashOf(word)).roles |= roleKept
+		k.index.add(hashOf(word)).roles |= roleKept
 	}
 	return k
 }
