@@ -11,28 +11,15 @@ func (a *answer) has(p *Piece) bool { return p.Start >= a.start && p.End <= a.en
 
 const maxAnswers = 32 // of a text
 
-// key reports what an element, a field or a variable is whose name ends with a token: codigoGlosa,
-// CD_MOTIVO_GLOSA, mensagemErro and the like. first is the name's first token.
-func (t *Text) key(last int) (is role, first int) {
-	does := t.roleAt(last)
-	if is = does & (roleCodeKey | roleTextKey | roleMessageKey); is != 0 || !t.isJoined(last-1) {
-		return is, last
+// structure notes the answer whose name stands in the table answers: codigoGlosa, CD_MOTIVO_GLOSA, mensagemErro
+// and the like, of an element, a field or a variable.
+func (t *Text) structure(r *Row, first, last int) {
+	for i := first; i < last; i++ {
+		if !t.isJoined(i) {
+			return
+		}
 	}
-	switch does |= t.roleAt(last - 1); {
-	case does.says(roleGlosa|roleCode, roleGlosa|roleMotive):
-		return roleCodeKey, last - 1
-	case does.says(roleGlosa | roleDescription):
-		return roleTextKey, last - 1
-	case does.says(roleError|roleMessage, roleBusiness|roleFailure, roleTISS|roleFaultCode):
-		return roleMessageKey, last - 1
-	}
-	return 0, 0
-}
-
-// structure notes the answer whose name ends with a token.
-func (t *Text) structure(last int) {
-	is, first := t.key(last)
-	if is == 0 || len(t.answers) == maxAnswers {
+	if len(t.answers) == maxAnswers {
 		return
 	}
 	from, to := t.Tokens[first].Start, t.Tokens[last].End
@@ -53,7 +40,7 @@ func (t *Text) structure(last int) {
 		}
 	}
 	a := answer{from, to + int32(end)}
-	if n := len(t.answers); is == roleTextKey && n > 0 {
+	if n := len(t.answers); r.Sign == "text" && n > 0 {
 		t.answers[n-1].end = a.end // the term of its code
 		return
 	}

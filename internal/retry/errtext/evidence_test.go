@@ -92,7 +92,7 @@ func TestPagesShareTheirMemory(t *testing.T) {
 // The tables are data: what is wrong in them must not wait for a text.
 func TestTheTablesAreWhole(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"tabela-38", "http", "smtp", "exceptions", "terms", "nouns", "marks"} {
+	for _, name := range []string{"tabela-38", "http", "smtp", "exceptions", "terms", "nouns", "marks", "answers"} {
 		table := errtext.TableOf(name)
 		seen := map[string]bool{}
 		for i := range table.Rows {

@@ -96,7 +96,7 @@ func (does role) says(names ...role) bool {
 // isStatus reports whether a number stands where a status stands: behind HTTP or a name for one, or before
 // its reason. Behind a word that says little only one that passes by itself does, and that is not sure.
 func (t *Text) isStatus(i int, r *Row) (is, isSure bool) {
-	hasSubStatus := strings.HasPrefix(t.behind(i), ".") // of IIS: 404.0
+	hasSubStatus := strings.HasPrefix(t.behind(i), ".")                  // of IIS: 404.0
 	isNamed := t.Tokens[i].gap == joined && t.roleAt(i-1)&roleNamed != 0 // http502
 	if !t.alone(i) && !hasSubStatus && !isNamed {
 		return false, false

@@ -83,7 +83,7 @@ func (k *knowledge) add(r *Row) {
 	case Exception:
 		k.phrase(strings.Join(nameParts(r.Term), " "), r)
 	case SMTP, Enhanced, SOAPFault:
-	case HTTP, Term, noun, mark:
+	case HTTP, Term, noun, mark, key:
 		k.phrase(r.Term, r)
 	}
 }

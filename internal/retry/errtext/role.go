@@ -13,22 +13,16 @@ const (
 	roleReturned
 	roleFill // says nothing: de, an, xsi
 	roleGlosa
-	roleMotive
 	roleTISS
 	roleTable
 	roleValue
 	roleMessage
 	roleFailure
 	roleBusiness
-	roleDescription
 	roleSMTP
 	roleEnhanced
 	roleFaultWord
 	rolePrefix
-	roleFaultCode
-	roleCodeKey
-	roleTextKey
-	roleMessageKey
 	roleUnit   // seconds, bytes
 	roleStop   // names nothing
 	roleWhen   // announces a time
@@ -43,14 +37,11 @@ const (
 	roleIdle = roleUnit | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart | roleKept | roleName
 	// roleNamed are those of names for a number.
 	roleNamed = roleHTTP | roleStatus | roleCode | roleError
-	// roleAnswer are those of the last parts of names for what an insurer answers.
-	roleAnswer = roleGlosa | roleError | roleBusiness | roleCodeKey | roleTextKey | roleMessageKey |
-		roleFaultCode
 )
 
 // roleNames are the names of the roles in the table, in their order.
 var roleNames = strings.Fields(`
-	http status code error returned fill glosa motive tiss table value message failure business
-	description smtp enhanced faultWord prefix faultCode codeKey textKey messageKey unit stop
+	http status code error returned fill glosa tiss table value message failure business
+	smtp enhanced faultWord prefix unit stop
 	when within of in apart kept name
 `)

@@ -26,6 +26,8 @@ var (
 	nouns string
 	//go:embed tables/marks.tsv
 	marks string
+	//go:embed tables/answers.tsv
+	answers string
 	//go:embed tables/roles.tsv
 	roles string
 	//go:embed tables/times.tsv
@@ -57,6 +59,7 @@ const (
 	Term                  // a phrase of the table terms
 	noun                  // what something is said of
 	mark                  // how it is said
+	key                   // the name of what an insurer answers
 )
 
 // The classes of rows.
@@ -98,7 +101,7 @@ type Group struct {
 
 // Version returns a short hash of the tables: by one version each text says the same.
 var Version = sync.OnceValue(func() string {
-	all := tabela38 + http + smtp + exceptions + terms + nouns + marks + roles + times + vocabulary
+	all := tabela38 + http + smtp + exceptions + terms + nouns + marks + answers + roles + times + vocabulary
 	sum := sha256.Sum256([]byte(all))
 	return hex.EncodeToString(sum[:6])
 })
@@ -169,6 +172,7 @@ func readAll() *knowledge {
 		readTable(TableTerms, Term, terms),
 		readTable("nouns", noun, nouns),
 		readTable("marks", mark, marks),
+		readTable("answers", key, answers),
 		codeless,
 	}
 	for _, t := range k.tables {

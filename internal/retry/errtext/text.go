@@ -80,9 +80,8 @@ func Words(text string) *Text {
 		switch k := &t.Tokens[i]; {
 		case k.IsNumber:
 			t.number(i)
-		case k.roles&(roleFaultWord|roleAnswer) != 0:
+		case k.roles&roleFaultWord != 0:
 			t.fault(i)
-			t.structure(i)
 		}
 	}
 	return t
@@ -114,6 +113,8 @@ func (t *Text) found(r *Row, first, last int) {
 	switch {
 	case r.Kind == noun && len(t.nouns) < maxSpans:
 		t.nouns = append(t.nouns, s)
+	case r.Kind == key:
+		t.structure(r, first, last)
 	case (r.Kind == mark || r.Kind == HTTP) && len(t.marks) < maxSpans:
 		t.marks = append(t.marks, s)
 	case r.Kind < noun && r.Kind != HTTP:
