@@ -44,19 +44,6 @@ const (
 	few        = 2 // words: a term with no more says too little without its code
 )
 
-func newKnowledge() *knowledge {
-	const some = 1 << 15 // to begin with
-	k := &knowledge{
-		index:    index{slots: make([]slot, 2*some)},
-		nodes:    make([]node, anyNumber+1, some),
-		ownWords: map[*Row][]int32{},
-	}
-	for kind := range k.codes {
-		k.codes[kind] = map[string]*Row{}
-	}
-	return k
-}
-
 // codeless has the codes of kinds without a table: the fault codes of SOAP 1.1 and 1.2, and the classes of
 // enhanced status codes.
 var codeless = &Table{Rows: []Row{

@@ -163,17 +163,25 @@ func (g Group) complete() *Group {
 var known = sync.OnceValue(readAll)
 
 func readAll() *knowledge {
-	k := newKnowledge()
-	k.tables = []*Table{
-		readTable(TableGlosas, Glosa, tabela38),
-		readTable(TableHTTP, HTTP, http),
-		readTable(TableSMTP, SMTP, smtp),
-		readTable(TableExceptions, Exception, exceptions),
-		readTable(TableTerms, Term, terms),
-		readTable("nouns", noun, nouns),
-		readTable("marks", mark, marks),
-		readTable("answers", key, answers),
-		codeless,
+	const some = 1 << 15 // words, and nodes
+	k := &knowledge{
+		tables: []*Table{
+			readTable(TableGlosas, Glosa, tabela38),
+			readTable(TableHTTP, HTTP, http),
+			readTable(TableSMTP, SMTP, smtp),
+			readTable(TableExceptions, Exception, exceptions),
+			readTable(TableTerms, Term, terms),
+			readTable("nouns", noun, nouns),
+			readTable("marks", mark, marks),
+			readTable("answers", key, answers),
+			codeless,
+		},
+		index:    index{slots: make([]slot, 2*some)},
+		nodes:    make([]node, anyNumber+1, some),
+		ownWords: map[*Row][]int32{},
+	}
+	for kind := range k.codes {
+		k.codes[kind] = map[string]*Row{}
 	}
 	for _, t := range k.tables {
 		for i := range t.Rows {
