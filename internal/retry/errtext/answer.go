@@ -26,18 +26,14 @@ func (t *Text) structure(r *Row, first, last int) {
 	name, rest := t.Source[from:to], t.Source[to:]
 	before, behind := t.Source[:from], strings.TrimLeft(rest, " ")
 	tag := before[max(0, strings.LastIndexAny(before, `<>"= `+"\n")):]
-	opens := strings.HasPrefix(tag, "<")
-	switch {
-	case strings.HasPrefix(tag, "</"): // </mensagemErro>
-		return
-	case behind != "" && kinds[behind[0]] != other && !opens: // in a sentence: codGlosa 1013 was not checked
+	opens, closes := strings.HasPrefix(tag, "<"), strings.HasPrefix(tag, "</")
+	isTold := behind != "" && kinds[behind[0]] != other // in a sentence: codGlosa 1013 was not checked
+	if closes || isTold && !opens {
 		return
 	}
 	end := strings.Index(rest, name)
 	if end < 0 { // no closing tag: a field, a variable, or what was cut off
-		if end = strings.IndexByte(rest, '\n'); end < 0 {
-			end = len(rest)
-		}
+		end = len(rest)
 	}
 	a := answer{from, to + int32(end)}
 	if n := len(t.answers); r.Sign == "text" && n > 0 {
