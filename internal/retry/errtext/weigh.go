@@ -215,11 +215,8 @@ func (t *Text) refusesOf(p *Piece) {
 			p.weight = reason
 		}
 	case p.sign == access:
-	case p.sign == deniedSign:
+	case p.sign == deniedSign && ofAClaim:
 		p.weight = denial
-		if !ofAClaim {
-			p.weight, p.sign = plain, unsaid
-		}
 	case ofAClaim, t.namesClaim(p):
 		p.weight = reason
 	default:
