@@ -183,7 +183,6 @@ func (t *Text) refuses(p *Piece) {
 	switch {
 	case k.place == trace:
 		p.lower(nothing, "in a line of a stack trace")
-	case p.row.Kind != Glosa && p.row.Kind != Term: // a status is not asked
 	case t.isAsked(p):
 		p.lower(nothing, "asked, not said")
 	case slices.ContainsFunc(t.marks, isDefault):
@@ -205,9 +204,7 @@ func (t *Text) refusesOf(p *Piece) {
 		p.lower(nothing, "a part of what passes by itself")
 	case p.sign == setup:
 		p.weight = fact
-	case p.sign == own:
-		p.weight = denial
-	case t.ownOf(p, role, n) != nil:
+	case p.sign == own, t.ownOf(p, role, n) != nil:
 		p.weight, p.sign = denial, own
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
