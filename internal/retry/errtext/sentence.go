@@ -114,5 +114,5 @@ func (t *Text) isSetting(last int) bool {
 
 // isJoined reports whether the token behind one is a part of the same name.
 func (t *Text) isJoined(i int) bool {
-	return i >= 0 && i+1 < len(t.Tokens) && (t.Tokens[i+1].gap == joined || t.between(i, i+1) == "_")
+	return i+1 < len(t.Tokens) && (t.Tokens[i+1].gap == joined || t.between(i, i+1) == "_")
 }

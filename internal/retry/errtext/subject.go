@@ -53,8 +53,8 @@ func (t *Text) subject(p *Piece) (role string, n *span) {
 func (t *Text) inside(p *Piece) *span {
 	for i := range t.nouns {
 		n := &t.nouns[i]
-		overlaps := n.first <= p.last && n.last >= p.first && (p.last > p.first || n.last > n.first)
-		if overlaps && p.row.Kind == Term {
+		overlaps := n.first <= p.last && n.last >= p.first
+		if overlaps && (p.last > p.first || n.last > n.first) {
 			return n
 		}
 	}
