@@ -11,8 +11,8 @@ func (a *answer) has(p *Piece) bool { return p.Start >= a.start && p.End <= a.en
 
 const maxAnswers = 32 // of a text
 
-// structure notes the answer whose name stands in the table answers: codigoGlosa, CD_MOTIVO_GLOSA, mensagemErro
-// and the like, of an element, a field or a variable.
+// structure notes the answer that stands under a name of the table answers: codigoGlosa, CD_MOTIVO_GLOSA,
+// mensagemErro and the like, of an element, a field or a variable.
 func (t *Text) structure(r *Row, first, last int) {
 	for i := first; i < last; i++ {
 		if !t.isJoined(i) {

@@ -1,7 +1,7 @@
 package errtext
 
-// index finds entries by their keys, which are hashes already, and none of them 0. A map takes twice the time,
-// and filling it is most of a start.
+// index finds entries by their keys, which are hashes already, and none of them 0. A map takes twice the
+// time, and filling it is most of a start.
 type index struct {
 	slots []slot // a power of two
 	used  int

@@ -32,7 +32,7 @@ type node struct {
 	next, later uint64
 }
 
-// bit is that of a word, which it shares with others: that it may not follow shows without a look at the edges.
+// bit is that of a word, which it shares with others: most words that may not follow are told by it.
 func bit(word int32) uint64 { return 1 << (word & 63) }
 
 // anyNumber is the id of each number.

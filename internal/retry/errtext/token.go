@@ -46,8 +46,8 @@ const (
 // lowerCase is the bit that a letter of ASCII has in lower case. Digits have it, too.
 const lowerCase = 0x20
 
-// kinds are the kinds of bytes, distances are how far apart a sign sets two tokens, and isCoded are bytes that
-// may stand for something else than themselves.
+// kinds are the kinds of bytes, distances are how far apart a sign sets two tokens, and isCoded are bytes
+// that may stand for something else than themselves.
 var kinds, distances, isCoded = characters()
 
 func characters() (kinds [256]byte, distances [256]gap, isCoded [256]bool) {
@@ -93,8 +93,8 @@ func plainLetter(r rune) byte {
 	return 0
 }
 
-// cut cuts the text into tokens and looks each of them up. A token is written where it stays: to copy what was
-// written a moment ago costs more than to write it.
+// cut cuts the text into tokens and looks each of them up. A token is written where it stays: to copy what
+// was written a moment ago costs more than to write it.
 func (t *Text) cut() {
 	var w letters
 	for last := 0; ; {
@@ -176,12 +176,12 @@ func tokenEnd(text string, start int, w *letters) int {
 
 // separator returns how far a sign sets two tokens apart.
 func separator(text string, at int) gap {
-	switch c := text[at]; {
-	case c == '.':
+	switch text[at] {
+	case '.':
 		if at == 0 || at+1 == len(text) || !isWord(text[at-1]) || !isWord(text[at+1]) {
 			return sentenceEnd
 		}
-	case c == '-':
+	case '-':
 		if at > 0 && text[at-1] == ' ' {
 			return apart
 		}

@@ -179,7 +179,9 @@ func (t *Text) refuses(p *Piece) {
 		t.refusesOf(p)
 	}
 	k := &t.Tokens[p.first]
-	isDefault := func(m span) bool { return m.row.Sign == "default" && t.Tokens[m.first].sentence == k.sentence }
+	isDefault := func(m span) bool {
+		return m.row.Sign == "default" && t.Tokens[m.first].sentence == k.sentence
+	}
 	switch {
 	case k.place == trace:
 		p.lower(nothing, "in a line of a stack trace")
@@ -293,8 +295,8 @@ func (t *Text) settle(p *Piece) {
 	}
 }
 
-// isCaused reports whether what passes by itself stands behind a refusal, in another clause of its sentence: it
-// may be the reason.
+// isCaused reports whether what passes by itself stands behind a refusal, in another clause of its sentence:
+// it may be the reason.
 func (t *Text) isCaused(p *Piece) bool {
 	of := &t.Tokens[p.last]
 	return t.anyPassing(strong, func(q *Piece) bool {
@@ -360,8 +362,8 @@ func (t *Text) addReasons() {
 	}
 }
 
-// systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence says
-// something else.
+// systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence
+// says something else.
 func (t *Text) systemInTrouble(m *span) *span {
 	clause := t.Tokens[m.first].clause
 	in := func(s *span) bool {
