@@ -3,7 +3,6 @@ package errtext
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Evidence is a piece of evidence in the words of the tables: none of it is a piece of the text.
@@ -80,8 +79,6 @@ func (p *Piece) found() Found {
 		return Found{Code: p.subject.row.Term}
 	case r.Code != "":
 		return Found{Code: r.Code, Means: r.Term}
-	case r.Kind == Exception:
-		return Found{Code: strings.Join(nameParts(r.Term), ".")}
 	default:
 		return Found{Code: r.Term}
 	}

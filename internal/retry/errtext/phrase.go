@@ -67,10 +67,8 @@ func (k *knowledge) add(r *Row) {
 		if count := k.noteWords(r); count > few {
 			k.phrase(r.Term, r)
 		}
-	case Exception:
-		k.phrase(strings.Join(nameParts(r.Term), " "), r)
 	case SMTP, Enhanced, SOAPFault:
-	case HTTP, Term, noun, mark, key:
+	case HTTP, Exception, Term, noun, mark, key:
 		k.phrase(r.Term, r)
 	}
 }
@@ -90,17 +88,6 @@ func (k *knowledge) noteWords(r *Row) (count int) {
 			k.ownWords[r] = append(k.ownWords[r], k.id(&w, true))
 		}
 	}
-}
-
-// nameParts returns the parts of a qualified name that a text must have: the last, and the one before it
-// where that says little.
-func nameParts(name string) []string {
-	parts := strings.Split(name, ".")
-	last := parts[len(parts)-1]
-	if len(parts) == 1 || strings.HasSuffix(last, "Exception") || strings.HasSuffix(last, "Error") {
-		return parts[len(parts)-1:]
-	}
-	return parts[len(parts)-2:]
 }
 
 // phrase adds a phrase that ends in a row: * ends the beginning of a word, .. is a gap, # any number. Words
