@@ -36,11 +36,8 @@ func (t *Text) number(i int) {
 // isMeasure reports whether a short number is a time, a size or the version of HTTP.
 func (t *Text) isMeasure(i int, digits string) bool {
 	const longest = 5
-	if len(digits) == 1 && i > 0 { // HTTP/2, HTTP/1.1
-		sign, isMajor := t.between(i-1, i), t.roleAt(i-1)&roleHTTP != 0
-		if isMajor && sign == "/" || sign == "." && t.Tokens[i-1].IsKept && t.roleAt(i-2)&roleHTTP != 0 {
-			return true
-		}
+	if len(digits) == 1 && t.context(i)&roleHTTP != 0 { // HTTP/2, HTTP/1.1
+		return true
 	}
 	return len(digits) <= longest && t.Tokens[i].gap != joined && !goesOnLeft(t.before(i)) &&
 		t.roleAt(i+1)&roleUnit != 0 && strings.Trim(t.between(i, i+1), " ") == ""
