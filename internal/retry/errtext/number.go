@@ -39,29 +39,24 @@ func (t *Text) isMeasure(i int, digits string) bool {
 	if len(digits) == 1 && t.context(i)&roleHTTP != 0 { // HTTP/2, HTTP/1.1
 		return true
 	}
-	return len(digits) <= longest && t.Tokens[i].gap != joined && !goesOnLeft(t.before(i)) &&
+	return len(digits) <= longest && t.Tokens[i].gap != joined && !t.goesOn(i-1) &&
 		t.roleAt(i+1)&roleUnit != 0 && strings.Trim(t.between(i, i+1), " ") == ""
 }
 
 // alone reports whether a number is no part of a longer number, an amount, a date or an id.
 func (t *Text) alone(i int) bool {
 	isLast := i+1 == len(t.Tokens) || t.Tokens[i+1].gap != joined
-	return isLast && t.Tokens[i].gap != joined && !goesOnLeft(t.before(i)) && !goesOnRight(t.behind(i))
+	return isLast && t.Tokens[i].gap != joined && !t.goesOn(i-1) && !t.goesOn(i)
 }
 
-// goesOnLeft reports whether a number goes on to the left: 1.503, 2025/503, 10.0.0.1:503.
-func goesOnLeft(before string) bool {
-	n := len(before)
-	return n > 1 && joins(before[n-1]) && kinds[before[n-2]] == digit
+// goesOn reports whether a number goes on with the next one: 1.503, 2025/503, 10.0.0.1:503, 503,00.
+func (t *Text) goesOn(i int) bool {
+	if i < 0 || i+1 >= len(t.Tokens) || !t.Tokens[i].IsNumber || !t.Tokens[i+1].IsNumber {
+		return false
+	}
+	between := t.between(i, i+1)
+	return len(between) == 1 && strings.Contains(".,-/:", between)
 }
-
-// goesOnRight reports whether a number goes on to the right, 503,00 or 503/2025. A dash before a word joins
-// nothing: servers write "503-Service unavailable".
-func goesOnRight(behind string) bool {
-	return len(behind) > 1 && joins(behind[0]) && kinds[behind[1]] == digit
-}
-
-func joins(sign byte) bool { return strings.IndexByte(".,-/:", sign) >= 0 }
 
 // startsLine reports whether a number stands at the beginning, or behind a sign.
 func (t *Text) startsLine(i int) bool {
