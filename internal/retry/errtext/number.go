@@ -154,12 +154,8 @@ func (t *Text) isReply(i int) bool {
 
 // isEnhanced reports whether an enhanced status code begins with a token: 5.1.1.
 func (t *Text) isEnhanced(i int) bool {
-	for k := i + 1; k <= i+2; k++ {
-		if k >= len(t.Tokens) || t.between(k-1, k) != "." || !t.Tokens[k].IsNumber {
-			return false
-		}
-	}
-	return len(t.word(i)) == 1
+	return t.goesOn(i) && t.goesOn(i+1) && len(t.word(i)) == 1 &&
+		t.between(i, i+1) == "." && t.between(i+1, i+2) == "."
 }
 
 // isNamedEnhanced reports whether a token stands behind a reply code, or a name for an enhanced one.
