@@ -132,32 +132,22 @@ func next(text string, last int, w *letters) (start, end int, between gap) {
 }
 
 // tokenEnd reads the letters of a word or a number and returns where it ends.
-func tokenEnd(text string, start int, w *letters) int {
+func tokenEnd(text string, start int, w *letters) (at int) {
 	isNumber, last, capitals := kinds[text[start]] == digit, other, 0
 	w.n = 0
-	for at := start; ; {
-		if at == len(text) {
-			return at
-		}
+	for at = start; at < len(text); at++ {
 		c := text[at]
 		kind := kinds[c]
-		if kind == lower && last != upper && !isNumber {
-			w.add(c)
-			last = lower
-			at++
-			continue
-		}
-		if c >= utf8.RuneSelf {
+		switch {
+		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(text[at:])
 			letter := plainLetter(r)
 			if letter == 0 || isNumber {
 				return at
 			}
 			w.add(letter)
-			at += size
+			at += size - 1
 			continue
-		}
-		switch {
 		case kind == other, (kind == digit) != isNumber, kind == upper && last == lower:
 			return at
 		case kind == lower && last == upper && capitals > 1: // HTTP, Error: the last capital begins a word
@@ -165,13 +155,11 @@ func tokenEnd(text string, start int, w *letters) int {
 			return at - 1
 		case kind == upper:
 			capitals++
-			last = kind
-		default:
-			last = kind
 		}
 		w.add(c | lowerCase)
-		at++
+		last = kind
 	}
+	return at
 }
 
 // separator returns how far a sign sets two tokens apart.
