@@ -168,12 +168,15 @@ func causes(w *wording, of *kpi.Result) section {
 	return s
 }
 
-// causeTables are what the codes of rules are of, by how the IDs of the rules begin.
-var causeTables = []struct{ rule, table string }{
-	{"transient.50", errtext.TableHTTP},
-	{"http.", errtext.TableHTTP},
-	{"smtp.", errtext.TableSMTP},
-	{"tiss.", errtext.TableGlosas},
+// causeKinds are what the codes of rules are, by how the IDs of the rules begin.
+var causeKinds = []struct {
+	rule string
+	kind errtext.Kind
+}{
+	{"transient.50", errtext.HTTP},
+	{"http.", errtext.HTTP},
+	{"smtp.", errtext.SMTP},
+	{"tiss.", errtext.Glosa},
 }
 
 // inWords writes a phrase of a table without the signs by which it is looked for.
@@ -188,8 +191,8 @@ func (w *wording) cause(rule, code string) string {
 	if words := w.Name("cause", code); words != code {
 		return code + ": " + words
 	}
-	for _, of := range causeTables {
-		if meaning := errtext.Meaning(of.table, code); strings.HasPrefix(rule, of.rule) && meaning != code {
+	for _, of := range causeKinds {
+		if meaning := errtext.Meaning(of.kind, code); strings.HasPrefix(rule, of.rule) && meaning != code {
 			return meaning
 		}
 	}

@@ -136,6 +136,9 @@ func (p *part) codes(codes []string, kinds []Kind, fault faultFunc) {
 // codesOf asks for the rows of some kinds that hold, and reports whether there is one.
 func (p *part) codesOf(kinds []Kind, holds func(*Row) bool) (some bool) {
 	for _, t := range known().tables {
+		if t.Rows[0].Kind > SOAPFault {
+			continue // it has no codes
+		}
 		for i := range t.Rows {
 			if r := &t.Rows[i]; slices.Contains(kinds, r.Kind) && holds(r) {
 				p.rows[r], p.kinds[r.Kind], some = true, true, true
@@ -171,23 +174,19 @@ func (p *part) terms(c *TermsCondition, fault faultFunc) {
 		fault("needs the table %s or %s, not %q", TableTerms, TableExceptions, c.Table)
 		return
 	}
-	has := map[string]bool{}
-	for _, r := range TableOf(c.Table).Rows {
-		has[r.Sign] = true
-	}
+	all := TableOf(c.Table).signs
 	if kind == Term {
-		has["unsaid"] = true
+		all |= unsaid // no row has it
 	}
-	all := strings.Join(slices.Sorted(maps.Keys(has)), ", ")
 	if len(c.Sign) == 0 {
 		fault("has no sign; those of %s are %s", c.Table, all)
 	}
 	for _, name := range c.Sign {
-		if !has[name] {
+		sign, _ := signOf(name)
+		if sign&all == 0 {
 			fault("has the sign %q; those of %s are %s", name, c.Table, all)
 			continue
 		}
-		sign, _ := signOf(name)
 		p.signs |= sign
 		p.kinds[kind] = true
 	}

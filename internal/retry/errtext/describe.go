@@ -84,10 +84,10 @@ func (p *Piece) found() Found {
 	}
 }
 
-// Meaning returns a code of a table with its term, such as "HTTP 503, Service Unavailable"; the code alone
-// where the table has none.
-func Meaning(table, code string) string {
-	r := known().codes[TableOf(table).Rows[0].Kind][code]
+// Meaning returns a code with its term, such as "HTTP 503, Service Unavailable"; the code alone where no table
+// has it. The kind is one that has codes.
+func Meaning(kind Kind, code string) string {
+	r := known().codes[kind][code]
 	if r == nil {
 		return code
 	}

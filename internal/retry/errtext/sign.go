@@ -64,3 +64,15 @@ func signOf(name string) (s sign, class string) {
 	}
 	return s, ""
 }
+
+// String returns the names of signs in the order of the alphabet.
+func (s sign) String() string {
+	var names []string
+	for i, name := range signNames {
+		if s>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -72,6 +72,8 @@ const (
 type Table struct {
 	Name string
 	Rows []Row
+
+	signs sign // of the rows
 }
 
 // Row is a row of a table. A field that the table does not have is empty.
@@ -143,6 +145,7 @@ func readTable(name string, kind Kind, text string) *Table {
 		}
 		if groups[g] == nil {
 			groups[g] = g.complete()
+			t.signs |= groups[g].sign
 		}
 		r.Group = groups[g]
 	}
