@@ -180,7 +180,7 @@ var causeKinds = []struct {
 }
 
 // inWords writes a phrase of a table without the signs by which it is looked for.
-var inWords = strings.NewReplacer("*", "", "..", "…")
+var inWords = strings.NewReplacer("*", "…", "..", "…")
 
 // cause words why a submission failed: the code that its rule found with the term of that, or where a rule
 // looks for phrases what it is about, and the phrase.

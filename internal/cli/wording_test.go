@@ -31,9 +31,9 @@ func TestACauseHasTheTermOfItsCode(t *testing.T) {
 		{"tiss.answer-glosa", "1308", "glosa 1308, GUIA JÁ APRESENTADA"},
 		{"smtp.550", "550", "SMTP 550, Mailbox unavailable"},
 		{"smtp.connection", "timed out", "no connection to the mail server (timed out)"},
-		{"service.away", "manutenc*", "the insurer's system is away (manutenc)"},
+		{"service.away", "manutenc*", "the insurer's system is away (manutenc…)"},
 		{"tiss.window", "3091", "glosa 3091, COBRANÇA FORA DO PRAZO ESTIPULADO NO CONTRATO"},
-		{"ours.certificate", "certificado .. vencid*", "certificado … vencid"},
+		{"ours.certificate", "certificado .. vencid*", "certificado … vencid…"},
 		{"ours.1550", "550", "550"}, // that the ID has these digits says nothing of the code
 		{"unknown", "", "no rule knows the text"},
 	} {
