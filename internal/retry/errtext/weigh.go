@@ -114,6 +114,7 @@ func (t *Text) passesOf(p *Piece) {
 	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
+		p.lower(weak, "says little")
 		if p.subject = n; role != ofSystem {
 			p.lower(nothing, "says nothing of what")
 		}
@@ -122,6 +123,10 @@ func (t *Text) passesOf(p *Piece) {
 		switch role {
 		case ofClaim, ofScope:
 			p.lower(nothing, "said of no system")
+		case ofOwn, ofCertificate:
+			if p.sign&(tls|token) == 0 {
+				p.lower(weak, "said of the hospital's own")
+			}
 		case ofContact:
 			p.lower(soft, "said of how to reach people")
 		}
@@ -206,8 +211,17 @@ func (t *Text) refusesOf(p *Piece) {
 		p.lower(nothing, "a part of what passes by itself")
 	case p.sign == setup:
 		p.weight = fact
-	case p.sign == own, t.ownOf(p, role, n) != nil:
+	case p.sign == own:
 		p.weight, p.sign = denial, own
+	case t.ownOf(p, role, n) != nil:
+		isFact := p.sign == factSign
+		p.weight, p.sign = denial, own
+		switch {
+		case isFact && t.ownOf(p, role, n).row.Sign == ofCertificate:
+			p.weight, p.sign = fact, setup
+		case isFact:
+			p.weight = reason
+		}
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
 		if p.first == p.last && !ofAClaim { // one word, and not said of what
