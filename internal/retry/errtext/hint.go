@@ -23,6 +23,8 @@ type reading struct {
 	last    string        // the kind of the last part of the time
 	how     string        // what stands before a number: "within" 8 hours, "at" 8 hours, "" for other words
 	number  int           // one whose meaning stands behind it, -1 for none
+	unit    time.Duration // of a field's value, a second where its name has none: retryAfterMs
+	value   time.Duration // of a field: retry_after=300
 	month   int           // one that stands before its day
 }
 
@@ -39,6 +41,7 @@ var timeWords = sync.OnceValue(func() map[uint64]Row {
 
 // layouts are how days and times are written, by the sign between their numbers.
 var layouts = map[string][]string{
+	"":  {"20060102150405", "200601021504"},
 	"/": {"2/1/2006", "2/1/06", "2/1"},
 	"-": {"2006-1-2", "2-1-2006", "2-1-06"},
 	".": {"2.1.2006"},
@@ -47,6 +50,9 @@ var layouts = map[string][]string{
 	"H": {"15H04"},
 }
 
+// longest is what a hint may be away.
+const longest = 7 * 24 * time.Hour
+
 // Hint returns the time for trying again that the text names: a time from now on ("aguarde 40 minutos"), or a
 // time of the day behind a word that announces one ("até 25/11/2026 06:00", "retorno 14h30"), of a range
 // ("das 22h às 04h") its end. The first sentence that names one counts. Without a zone it is in that of now.
@@ -54,13 +60,16 @@ var layouts = map[string][]string{
 func (t *Text) Hint(now time.Time) (after time.Duration, until time.Time) {
 	for i := 0; i < len(t.Tokens); i++ {
 		if t.announces(i) {
-			r := reading{Text: t, now: now, zone: now.Location(), how: "when", number: -1}
-			i = r.read(i+1) - 1
-			if r.span > 0 {
-				return r.span, time.Time{}
+			r := reading{Text: t, now: now, zone: now.Location(), how: "when", number: -1, unit: time.Second}
+			if kind, days, _ := t.timeWord(i); kind == "ahead" { // amanhã às 8h
+				r.take(kind, days)
 			}
-			if r.isTimed {
-				return 0, r.until()
+			i = r.read(i+1) - 1
+			if after = cmp.Or(r.span, r.value); after > 0 {
+				return after, time.Time{}
+			}
+			if until = r.until(); r.isTimed && until.After(now) { // one that has come says nothing of how long to wait
+				return 0, until
 			}
 		}
 	}
@@ -74,7 +83,8 @@ func (t *Text) announces(i int) bool {
 	if t.Tokens[i].roles&roleWhen == 0 {
 		return false
 	}
-	for k := i - 1; k >= max(0, i-most) && t.Tokens[k+1].gap < apart; k-- {
+	isWeak := t.Tokens[i].roles&roleOf != 0 // de segunda a sexta, das 8h às 18h
+	for k := i - 1; k >= max(0, i-most) && (t.Tokens[k+1].gap < apart || isWeak); k-- {
 		if kind, reach, _ := t.timeWord(k); kind == "not" && i-k <= reach {
 			return false
 		}
@@ -125,9 +135,12 @@ func (r *reading) part(i int) (kind string, value, next int) {
 	}
 	word, rest := r.word(i), r.Source[r.Tokens[i].Start:]
 	sign, run := rest[len(word):min(len(word)+1, len(rest))], word
-	if layouts[sign] != nil {
+	if sign != "" && layouts[sign] != nil {
 		signs := "." + sign // 06:00:00.000
 		run = strings.TrimRight(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"+signs))], signs)
+	}
+	if run == word {
+		sign = ""
 	}
 	for next = i + 1; next < len(r.Tokens) && int(r.Tokens[next].Start-r.Tokens[i].Start) < len(run); {
 		next++
@@ -137,27 +150,38 @@ func (r *reading) part(i int) (kind string, value, next int) {
 		hours, _ := strconv.Atoi(east + word[:min(len(word), 2)])
 		return "zone", hours * 60, next
 	}
-	if run == word {
-		n, _ := strconv.Atoi(word)
-		return "number", n, next
+	n, _ := strconv.Atoi(word)
+	if at := time.Unix(int64(n), 0).In(r.now.Location()); at.Sub(r.now).Abs() < longest { // X-RateLimit-Reset
+		r.day = at
+		return "exact", at.Hour()*60 + at.Minute(), next
 	}
 	for _, layout := range layouts[sign] {
 		at, err := time.Parse(layout, run)
 		minutes := at.Hour()*60 + at.Minute()
 		switch {
 		case err != nil:
+		case sign == "": // 20261125060000
+			r.day = r.nearest(at.Year(), int(at.Month()), at.Day())
+			return "exact", minutes, next
 		case !strings.HasPrefix(layout, "15"):
 			r.from, r.day = r.until(), r.nearest(at.Year(), int(at.Month()), at.Day())
 			return "day", 0, next
-		case r.how == "within" && sign != ":": // em 1h30
-			return "span", minutes * 60, next
+		case r.how == "within" && (sign != ":" || strings.HasPrefix(run, "00:")): // em 1h30, 00:02:30
+			return "span", minutes*60 + at.Second(), next
 		case layout == "15:04:05", r.Tokens[i].IsJoined(): // T06:00
 			return "exact", minutes, next
 		default:
 			return "clock", minutes, next
 		}
 	}
-	return "not", 0, next
+	if run != word {
+		return "not", 0, next
+	}
+	isLast := next == len(r.Tokens) || r.Tokens[next].gap >= apart // retry_after=300, but not aguarde: 3 guias
+	if isLast && r.how == "within" && strings.ContainsAny(r.between(i-1, i), "=:") {
+		r.value = time.Duration(n) * r.unit
+	}
+	return "number", n, next
 }
 
 // take notes what a word or a number says of the time.
@@ -173,12 +197,20 @@ func (r *reading) take(kind string, value int) {
 		r.how, r.number = kind, -1
 		return
 	case "number":
+		if number >= 20 && number%10 == 0 && value < 10 { // vinte e cinco
+			value += number
+		}
 		if r.number = value; r.last == "month" {
 			r.day, r.last = r.nearest(0, r.month, value), "day"
 		}
 		return
 	case "span":
 		r.span += time.Duration(value) * time.Second
+	case "ms":
+		if r.unit = time.Millisecond; number < 0 {
+			return
+		}
+		r.span, kind = r.span+time.Duration(number)*r.unit, "span"
 	case "month":
 		if r.month = value; number > 0 {
 			r.day, kind = r.nearest(0, r.month, number), "day"
@@ -209,11 +241,15 @@ func (r *reading) take(kind string, value int) {
 // measure returns what the number is with a unit behind it: a time of the day, às 8 horas, até 8h, or one
 // from now on, em 8h.
 func (r *reading) measure(unit string, seconds int) (kind string, value int) {
-	const hour, day, longest = 3600, 24, 7 * 24 * 3600
+	const hour, day = 3600, 24
 	switch n := r.number; {
-	case n < 0, n > longest/seconds, r.how == "" && r.last == "": // 18:00h, há 2h
+	case n < 0 && r.how == "within": // retry_after_seconds
+		r.unit = time.Duration(seconds) * time.Second
 		return "fill", 0
-	case seconds == hour && n < day && (r.how == "at" || unit == "h" && r.how != "within"):
+	case n < 0, n > int(longest.Seconds())/seconds, r.how == "" && r.last == "": // 18:00h, há 2h
+		return "fill", 0
+	case seconds == hour && n < day && (r.how == "at" || r.how == "" && r.last == "day" ||
+		unit == "h" && r.how != "within"): // às 18 horas; 27/11, 18 horas; até 18h
 		return "clock", n * 60
 	default:
 		return "span", n * seconds

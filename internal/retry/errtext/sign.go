@@ -21,7 +21,7 @@ const (
 	noAnswer                    // an answer that is none
 	page                        // an HTML page
 	advice                      // "tente mais tarde"
-	vague                       // says nothing, but of a system
+	vague                       // says little, but of a system, or with a word that only systems have
 	refused                     // refused, for something that is wrong
 	deniedSign                  // refused, without a reason
 	factSign                    // refused, for what no system that is away would say

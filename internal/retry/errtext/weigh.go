@@ -115,7 +115,7 @@ func (t *Text) passesOf(p *Piece) {
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
 		p.lower(weak, "says little")
-		if p.subject = n; role != ofSystem {
+		if p.subject = n; p.row.Needs == "system" && role != ofSystem {
 			p.lower(nothing, "says nothing of what")
 		}
 	case needsSubject:
@@ -377,14 +377,14 @@ func (t *Text) addReasons() {
 }
 
 // systemInTrouble returns the system that the clause of a mark is about. A clause with a piece of evidence
-// says something else.
+// that says more than a little says something else.
 func (t *Text) systemInTrouble(m *span) *span {
 	clause := t.Tokens[m.first].clause
 	in := func(s *span) bool {
 		return t.Tokens[s.first].clause == clause || t.Tokens[s.last].clause == clause
 	}
 	for i := range t.Pieces {
-		if in(&t.Pieces[i].span) {
+		if p := &t.Pieces[i]; p.sign&(advice|vague) == 0 && in(&p.span) {
 			return nil
 		}
 	}
