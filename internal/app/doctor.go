@@ -94,7 +94,8 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 	case err != nil:
 		return text.Findings{failed("gateway", err, text.Messagef("ZEEBE_ADDRESS is read as %s, %s: check "+
 			"host, port and TLS, and that the broker runs; "+
-			"the address of the REST API begins with http:// or https://", address.String(), address.Transport()))}
+			"the address of the REST API begins with http:// or https://",
+			address.String(), address.Transport()))}
 	}
 	partitions := ok("partitions",
 		text.Messagef("%d of %d have a healthy leader", topology.Led, topology.Partitions))

@@ -84,8 +84,8 @@ func (p *Piece) found() Found {
 	}
 }
 
-// Meaning returns a code with its term, such as "HTTP 503, Service Unavailable"; the code alone where no table
-// has it. The kind is one that has codes.
+// Meaning returns a code with its term, such as "HTTP 503, Service Unavailable"; the code alone where no
+// table has it. The kind is one that has codes.
 func Meaning(kind Kind, code string) string {
 	r := known().codes[kind][code]
 	if r == nil {

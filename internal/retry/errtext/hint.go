@@ -68,7 +68,7 @@ func (t *Text) Hint(now time.Time) (after time.Duration, until time.Time) {
 			if after = cmp.Or(r.span, r.value); after > 0 {
 				return after, time.Time{}
 			}
-			if until = r.until(); r.isTimed && until.After(now) { // one that has come says nothing of how long to wait
+			if until = r.until(); r.isTimed && until.After(now) { // one that has come says nothing
 				return 0, until
 			}
 		}
@@ -177,7 +177,8 @@ func (r *reading) part(i int) (kind string, value, next int) {
 	if run != word {
 		return "not", 0, next
 	}
-	isLast := next == len(r.Tokens) || r.Tokens[next].gap >= apart // retry_after=300, but not aguarde: 3 guias
+	// retry_after=300, but not aguarde: 3 guias
+	isLast := next == len(r.Tokens) || r.Tokens[next].gap >= apart
 	if isLast && r.how == "within" && strings.ContainsAny(r.between(i-1, i), "=:") {
 		r.value = time.Duration(n) * r.unit
 	}
