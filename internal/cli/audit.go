@@ -19,11 +19,8 @@ func (p *program) audit() *cobra.Command {
 
 func (p *program) auditExport() *cobra.Command {
 	return p.does(&cobra.Command{
-		Use:   "export CLAIM",
-		Short: "Print everything that is stored about a claim, as JSON lines",
-		Long: `Prints everything that is stored about a claim, one JSON object for each record,
-oldest first, with its place in the audit trail and its hash: for a data subject
-who asks what is kept (LGPD, article 18), or for an auditor.`,
+		Use:     "export CLAIM",
+		Short:   "Print everything that is stored about a claim, as JSON lines",
 		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
 		Args:    cobra.ExactArgs(1),
 	}, aStore, func(c *call) error {
@@ -37,12 +34,8 @@ who asks what is kept (LGPD, article 18), or for an auditor.`,
 
 func (p *program) auditBackup() *cobra.Command {
 	return p.answers(&cobra.Command{
-		Use:   "backup FILE",
-		Short: "Copy a SQLite store into a new file, and check the copy",
-		Long: `Copies the SQLite store at RETRY_DATABASE_URL, as it is at one moment, into a
-new file, also while a worker writes to it, and then checks the copy's audit
-trail. The key is not copied: keep it apart from the store. PostgreSQL is backed
-up by its own means.`,
+		Use:     "backup FILE",
+		Short:   "Copy a SQLite store into a new file, and check the copy",
 		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
 	}, settings, func(c *call) (any, error) {
@@ -63,15 +56,8 @@ up by its own means.`,
 
 func (p *program) auditRestore() *cobra.Command {
 	return p.answers(&cobra.Command{
-		Use:   "restore BACKUP",
-		Short: "Put a checked backup in the place of a SQLite store",
-		Long: `Copies a backup, checks the copy's audit trail with the key, and puts it in the
-place of the SQLite store at RETRY_DATABASE_URL. The store that is there is
-moved aside and kept. The worker must be stopped. A backup that is broken, or
-that another key has signed, changes nothing.
-
-What was decided since the backup is missing: worker audit verify --heads names
-it. PostgreSQL is restored by its own means.`,
+		Use:     "restore BACKUP",
+		Short:   "Put a checked backup in the place of a SQLite store",
 		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
 		Args:    cobra.ExactArgs(1),
 	}, settings, func(c *call) (any, error) {
@@ -93,11 +79,8 @@ it. PostgreSQL is restored by its own means.`,
 
 func (p *program) auditMigrate() *cobra.Command {
 	return p.does(&cobra.Command{
-		Use:   "migrate",
-		Short: "Make the tables of a PostgreSQL store",
-		Long: `Makes the tables of the store at RETRY_DATABASE_URL, where there are none. The
-URL must name the role that owns them (deploy/postgres). Those of a SQLite store
-are made by the worker that opens it.`,
+		Use:     "migrate",
+		Short:   "Make the tables of a PostgreSQL store",
 		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker audit migrate`,
 	}, settings, func(c *call) error {
 		if c.cfg.SQLitePath() != "" {

@@ -14,14 +14,8 @@ import (
 
 func (p *program) auditPurge() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "purge",
-		Short: "Remove records that were decided before a day",
-		Long: `Shows which records were decided before a day (UTC) and could be removed; with
---yes it removes them. Nothing younger than RETRY_AUDIT_RETENTION_YEARS is
-removed, nor a record of an open claim or whose event is yet to be published,
-nor what was decided from a day before it on. One signed cut a chain stands for
-what was removed. For --yes the worker must be stopped (SQLite), or
-RETRY_DATABASE_URL must name the owner of the tables (PostgreSQL).`,
+		Use:     "purge",
+		Short:   "Remove records that were decided before a day",
 		Example: `  worker audit purge --before 2021-11-01`,
 	}
 	flags := command.Flags()

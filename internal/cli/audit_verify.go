@@ -17,15 +17,8 @@ import (
 
 func (p *program) auditVerify() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "verify",
-		Short: "Check that no record was changed, removed, swapped or cut off",
-		Long: `Checks the hash chains from the first record to the signed head, and that each
-open claim stands as its records show. It names the first place where something
-was changed, added, removed, swapped or cut off, and exits with 1 if it finds
-anything. The public half of the key is enough.
-
-Only heads that were kept elsewhere show that a store was put back as a whole:
-the worker's log, what this command printed, or events retry.audit_head.v1.`,
+		Use:     "verify",
+		Short:   "Check that no record was changed, removed, swapped or cut off",
 		Example: `  worker audit verify --key audit.pub --heads kept-heads.jsonl`,
 	}
 	keyFile := command.Flags().String("key", "", "public or private key file (default the worker's own)")

@@ -20,15 +20,8 @@ import (
 
 func (p *program) claims() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "claims [PART]",
-		Short: "List where every claim is, and for how long",
-		Long: `Lists the claims that failed and have not ended, the oldest first, or with PART
-those with it in their ID, ended ones too: waiting for their next retry, overdue
-(its time has come, and nothing was heard since), stopped by a BPMN error,
-dead-letter, incident (the input was rejected), or redriven by a person.
-
---state submitted and --state abandoned list claims that ended, without --from
-those of the 30 days before --to or before now.`,
+		Use:     "claims [PART]",
+		Short:   "List where every claim is, and for how long",
 		Example: `  worker claims --state stopped,dead-letter --older-than 2d`,
 		Args:    cobra.MaximumNArgs(1),
 	}

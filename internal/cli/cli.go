@@ -112,13 +112,8 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 func (p *program) root() *cobra.Command {
 	run := p.run()
 	root := &cobra.Command{
-		Use:   "worker",
-		Short: "Decides whether and when a rejected claim is submitted again",
-		Long: `The worker takes the analyze-retry jobs of a Zeebe broker and answers each one:
-try again in so many minutes, or stop with a BPMN error for a person to look at.
-
-Without a subcommand it runs, like "worker run". It is configured by environment
-variables: worker config --explain.`,
+		Use:           "worker",
+		Short:         "Decides whether and when a rejected claim is submitted again",
 		Example:       `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker`,
 		RunE:          run.RunE,
 		Version:       version + " (" + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")",

@@ -12,14 +12,8 @@ import (
 
 func (p *program) config() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "config",
-		Short: "Print the effective configuration, or what every setting is",
-		Long: `Prints every setting, its value (secrets hidden) and where it comes from: the
-environment (env), a file, or the default. If there are faults, all of them are
-printed instead and the exit code is 2.
-
-NAME_FILE may name a file with a secret, or with the URL of store or queue.
-More: docs/configuration.md.`,
+		Use:     "config",
+		Short:   "Print the effective configuration, or what every setting is",
 		Example: `  worker config --explain`,
 	}
 	explain := command.Flags().Bool("explain", false, "print what every setting is and may hold")

@@ -13,12 +13,8 @@ import (
 
 func (p *program) deploy() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "deploy [FILE...]",
-		Short: "Put the bundled models and forms, or your own, on the broker",
-		Long: `Deploys the process models and forms of this binary, or the .bpmn and .form
-FILEs, also those of directories, all or none. One that has not changed keeps
-its version. FILEs are checked before, as worker models lint does; with an error
-nothing is sent, unless --force is given.`,
+		Use:     "deploy [FILE...]",
+		Short:   "Put the bundled models and forms, or your own, on the broker",
 		Example: `  worker deploy my-process.bpmn my-task.form`,
 		Args:    cobra.ArbitraryArgs,
 	}

@@ -9,14 +9,8 @@ import (
 
 func (p *program) doctor() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check everything that the worker needs, and print what to do",
-		Long: `Checks everything that a worker with these settings needs, one line each, and
-prints what to do behind ->. It changes nothing and takes no job. With --ready
-it only asks the worker that runs on this host or in this container whether it
-is ready: for health checks.
-
-The exit code is 1 if there is an error, 2 if it is in the settings.`,
+		Use:     "doctor",
+		Short:   "Check everything that the worker needs, and print what to do",
 		Example: `  worker doctor`,
 	}
 	ready := command.Flags().Bool("ready", false, "only ask the running worker whether it is ready")

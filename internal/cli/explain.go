@@ -16,11 +16,8 @@ import (
 
 func (p *program) explain() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "explain --error TEXT",
-		Short: "Explain a decision and the schedule ahead, offline",
-		Long: `Explains what the worker decides for an error text and a retry count: the
-decision, the rule that matched, and the waits ahead if the submission keeps
-failing. It asks no broker. worker policies NAME shows the rules of a policy.`,
+		Use:     "explain --error TEXT",
+		Short:   "Explain a decision and the schedule ahead, offline",
 		Example: `  worker explain --error "TIMEOUT after 30 s" --retry-count 1`,
 	}
 	flags := command.Flags()

@@ -29,15 +29,12 @@ func Commands() (all []string) {
 	return all
 }
 
-// HelpTexts are the texts of all commands' help, but for cobra's own.
+// HelpTexts are the texts of all commands' help that the code has, but for cobra's own.
 func HelpTexts() map[string]bool {
 	used := map[string]bool{}
 	var visit func(*cobra.Command)
 	visit = func(command *cobra.Command) {
 		used[command.Short] = true
-		for _, paragraph := range paragraphs(command.Long) {
-			used[paragraph] = true
-		}
 		command.LocalFlags().VisitAll(func(f *pflag.Flag) { used[f.Usage] = f.Name != "help" })
 		for _, one := range command.Commands() {
 			visit(one)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // of the table
 	"fmt"
 	"strings"
@@ -12,9 +13,10 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// helpTable has the English of each paragraph and each flag of the help with its Portuguese.
+// helpTable has what help says in English and in Portuguese: of each command in brief, of each flag, and
+// behind a command's name a paragraph about it.
 //
-//go:embed help.pt-BR.tsv
+//go:embed help.tsv
 var helpTable string
 
 // cobraTable has what cobra says itself, in help and of mistakes in a command line, with the Portuguese.
@@ -35,55 +37,41 @@ func cobraInPortuguese(words string) string {
 // helpIn has the help of all commands printed in the language of the person.
 func (p *program) helpIn(root *cobra.Command) {
 	root.InitDefaultHelpFlag() // or cobra takes what follows --help for its value
-	english := root.HelpFunc()
+	standard := root.HelpFunc()
 	root.SetHelpFunc(func(command *cobra.Command, args []string) {
 		printer, _ := p.printer() // what is wrong with a setting does not keep help from anybody
+		describe(command, printer.Language())
 		if printer.Language() != text.Portuguese {
-			english(command, args)
+			standard(command, args)
 			return
 		}
-		translate(command)
 		out := command.OutOrStdout()
 		var b bytes.Buffer
 		root.SetOut(&b)
-		english(command, args)
+		standard(command, args)
 		fmt.Fprint(out, cobraInPortuguese(b.String()))
 	})
 }
 
-// translate puts the texts of a command's help into Portuguese.
-func translate(command *cobra.Command) {
-	table := map[string]string{}
+// describe gives a command the texts of its help in a language.
+func describe(command *cobra.Command, in text.Language) {
+	said, about := map[string]string{}, []string{}
 	for row := range strings.Lines(helpTable) {
-		english, portuguese, _ := strings.Cut(strings.TrimSpace(row), "\t")
-		table[english] = portuguese
+		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		of, english, words := columns[0], columns[1], columns[2]
+		if in == text.English {
+			words = english
+		}
+		said[english] = words
+		if of == command.CommandPath() {
+			about = append(about, text.Wrap(words, ""))
+		}
 	}
-	long := paragraphs(command.Long)
-	for i, paragraph := range long {
-		long[i] = text.Wrap(table[paragraph], "")
-	}
-	command.Long = strings.Join(long, "\n")
+	command.Long = strings.Join(about, "\n")
 	for _, c := range append(command.Commands(), command) {
-		if short, is := table[c.Short]; is {
-			c.Short = short
-		}
+		c.Short = cmp.Or(said[c.Short], c.Short)
 	}
-	each := func(f *pflag.Flag) {
-		if usage, is := table[f.Usage]; is {
-			f.Usage = usage
-		}
-	}
+	each := func(f *pflag.Flag) { f.Usage = cmp.Or(said[f.Usage], f.Usage) }
 	command.LocalFlags().VisitAll(each)
 	command.InheritedFlags().VisitAll(each)
-}
-
-// paragraphs returns those of a text, each on one line.
-func paragraphs(words string) (all []string) {
-	if words == "" {
-		return nil
-	}
-	for paragraph := range strings.SplitSeq(words, "\n\n") {
-		all = append(all, strings.ReplaceAll(paragraph, "\n", " "))
-	}
-	return all
 }

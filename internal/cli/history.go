@@ -19,12 +19,8 @@ import (
 
 func (p *program) history() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "history CLAIM",
-		Short: "Show the history of a claim, a line a try",
-		Long: `Shows what happened to a claim, from the audit store: every try with its wait
-and cause, rejected inputs, when a person had it sent again and why, and how it
-ended. It states what the trail knows, not what the model did. It may run while
-a worker runs.`,
+		Use:     "history CLAIM",
+		Short:   "Show the history of a claim, a line a try",
 		Example: `  worker history CLM-ENC-001-1234567890 --lang pt-BR --tz America/Sao_Paulo`,
 		Args:    cobra.ExactArgs(1),
 	}

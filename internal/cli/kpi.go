@@ -14,12 +14,8 @@ import (
 
 func (p *program) kpi() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "kpi",
-		Short: "Measure the KPIs of each policy against its targets",
-		Long: `Measures the KPIs of each policy over a time against its own targets, and shows
-what became of each claim: of those that ended in the time, by the outcome that
-the process reports, and of all that were open at its end. For the KPIs an open
-one counts in the time of its last record.`,
+		Use:     "kpi",
+		Short:   "Measure the KPIs of each policy against its targets",
 		Example: `  worker kpi --week last --lang pt-BR`,
 	}
 	since := spanFlag(command.Flags(), "since", "7d", "how far back to measure")

@@ -23,13 +23,8 @@ func (p *program) models() *cobra.Command {
 
 func (p *program) modelsLint() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "lint FILE...",
-		Short: "Check BPMN files for mistakes, before a broker runs them",
-		Long: `Checks BPMN models that use this worker. A FILE is a model, or a directory with
-.bpmn files. Give models that call one another together. Policies and job types
-are those of the settings.
-
-The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
+		Use:     "lint FILE...",
+		Short:   "Check BPMN files for mistakes, before a broker runs them",
 		Example: `  worker models lint models/`,
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -48,11 +43,8 @@ The exit code is 1 with an error or a warning, 2 if a file cannot be read.`,
 
 func (p *program) modelsInit() *cobra.Command {
 	return p.does(&cobra.Command{
-		Use:   "init DIR",
-		Short: "Write the templates, forms and models to begin with",
-		Long: `Writes the element templates for Camunda Modeler, the forms, and the bundled
-models as samples into a directory, which is made if it is not there. A file
-that is there is not overwritten, but ends it.`,
+		Use:     "init DIR",
+		Short:   "Write the templates, forms and models to begin with",
 		Example: `  worker models init models`,
 		Args:    cobra.ExactArgs(1),
 	}, language, func(c *call) error {

@@ -21,11 +21,8 @@ import (
 
 func (p *program) policies() *cobra.Command {
 	command := p.answers(&cobra.Command{
-		Use:   "policies [NAME | FILE[:NAME]]",
-		Short: "Show the retry policies, or one of them in full",
-		Long: `Shows the policies that are known: the built-in ones, and those of the file that
-RETRY_POLICIES_FILE names. Of one that is named, also of another FILE, it shows
-the waits and the rules.`,
+		Use:     "policies [NAME | FILE[:NAME]]",
+		Short:   "Show the retry policies, or one of them in full",
 		Example: `  worker policies tiss`,
 		Args:    cobra.MaximumNArgs(1),
 	}, language, func(c *call) (any, error) {
@@ -116,14 +113,8 @@ func noPolicy(name string, known []string) text.Message {
 
 func (p *program) policiesLint() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "lint FILE",
-		Short: "Check a policies file",
-		Long: `Checks a policies file. Those of the settings, with the numbers that they
-replace, worker doctor checks too.
-
-An error means that the worker refuses the file or a policy never retries; a
-warning, that a policy does not do what is written. The exit code is 1 with an
-error or a warning, 2 if the file cannot be read.`,
+		Use:     "lint FILE",
+		Short:   "Check a policies file",
 		Example: `  worker policies lint policies.yaml --outage 12h`,
 		Args:    cobra.ExactArgs(1),
 	}
@@ -147,13 +138,8 @@ const maxCases = 4 << 20
 
 func (p *program) policiesTest() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "test CASES",
-		Short: "Compare what policies make of error texts with what is wanted",
-		Long: `Reads a file of cases, each an error text and the class, the rule or the wait
-that it is to get, and prints the answers that differ. A case that names no
-policy is for that of --policy; one that does, for that of the same file.
-
-The exit code is 1 if an answer differs.`,
+		Use:     "test CASES",
+		Short:   "Compare what policies make of error texts with what is wanted",
 		Example: `  worker policies test cases.yaml --policy policies.yaml:dental`,
 		Args:    cobra.ExactArgs(1),
 	}

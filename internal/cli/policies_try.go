@@ -15,13 +15,8 @@ import (
 
 func (p *program) policiesTry() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "try FILE[:NAME]",
-		Short: "Show which errors of the trail a policy would class otherwise",
-		Long: `Asks a policy about the errors of the audit trail: those that the policy of its
-name has decided, or if none is in force the one that it extends. It shows which
-would get another class, and how many of their claims were accepted.
-
-The trail masks texts: an error whose class no longer shows is only counted.`,
+		Use:     "try FILE[:NAME]",
+		Short:   "Show which errors of the trail a policy would class otherwise",
 		Example: `  worker policies try policies.yaml:unimed --since 30d`,
 		Args:    cobra.ExactArgs(1),
 	}

@@ -22,15 +22,8 @@ import (
 
 func (p *program) redrive() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "redrive",
-		Short: "Send claims again now, by a person's order and with a reason",
-		Long: `Plans what would be sent again now: a claim, or those that the last decision
-about them chooses. With --reason it sends a claim, or by --plan what the plan,
-as --json prints it, lists and nothing became of since. What may have arrived,
-as after a time-out, needs --checked: sent twice, a claim is billed twice.
-
-Exit code of --claim where it is refused: 3 if nothing is known of it, 4 if its
-retries are used up, 5 in another state.`,
+		Use:     "redrive",
+		Short:   "Send claims again now, by a person's order and with a reason",
 		Example: `  worker redrive --status exhausted --force --json >plan.json`,
 	}
 	var o redriveFlags

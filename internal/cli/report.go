@@ -24,12 +24,8 @@ import (
 
 func (p *program) report() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "report",
-		Short: "Write the report of a month, week or day for a manager",
-		Long: `Writes two pages about a time, by default the last month: claims by outcome,
-KPIs against targets, causes, the oldest claims that were open at its end. It
-verifies the audit trail, if the key is there, and exits with 1 where that was
-changed. Of a past time it is the same whenever it is written.`,
+		Use:     "report",
+		Short:   "Write the report of a month, week or day for a manager",
 		Example: `  worker report --month 2026-11 --lang pt-BR --format html > novembro.html`,
 	}
 	periodFlags(command, "last")

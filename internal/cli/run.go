@@ -9,12 +9,8 @@ import (
 
 func (p *program) run() *cobra.Command {
 	return p.does(&cobra.Command{
-		Use:   "run",
-		Short: "Work the analyze-retry jobs until stopped (the default)",
-		Long: `Works the analyze-retry jobs of the broker until it gets SIGINT or SIGTERM, then
-finishes or releases the active ones; a second signal ends it at once. It waits
-for an absent broker. The log goes to standard output; /metrics, /healthz and
-/readyz are served at RETRY_HTTP_ADDRESS. Settings: worker config --explain.`,
+		Use:     "run",
+		Short:   "Work the analyze-retry jobs until stopped (the default)",
 		Example: `  RETRY_HTTP_ADDRESS=127.0.0.1:9600 worker run`,
 	}, nothing, func(c *call) error {
 		cfg, err := app.LoadConfig()

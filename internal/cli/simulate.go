@@ -12,10 +12,8 @@ import (
 
 func (p *program) simulate() *cobra.Command {
 	command := &cobra.Command{
-		Use:   "simulate --outage SPAN",
-		Short: "Play a policy against an outage, with invented claims",
-		Long: `Invents claims that are submitted until an outage is over, lets every try in the
-outage fail, and asks the policy for every decision.`,
+		Use:     "simulate --outage SPAN",
+		Short:   "Play a policy against an outage, with invented claims",
 		Example: `  worker simulate --outage 12h --policy tiss --policy patient.yaml`,
 	}
 	var s simulate.Scenario
