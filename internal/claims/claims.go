@@ -64,31 +64,21 @@ func Ended(r *audit.Record) Claim {
 	return c
 }
 
-// Known is a claim with the record that shows how it stands, nil where nothing is known that says so.
-type Known struct {
-	Claim
-
-	Last *audit.Record `json:"-"`
-}
-
-// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it.
-func Know(claimID string, s *audit.State, records []audit.Record, now time.Time) (k Known) {
-	k.ClaimID = claimID
+// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it, and the record that
+// shows how it stands, nil where nothing is known that says so.
+func Know(id string, s *audit.State, records []audit.Record, now time.Time) (Claim, *audit.Record) {
 	for i := range slices.Backward(records) {
 		r := &records[i]
 		switch {
 		case r.Kind == audit.KindDecisionRefused || s.IsZero() && !r.Kind.Ends():
 			// The claim stands as it stood.
-			continue
 		case s.IsZero():
-			k.Claim = Ended(r)
+			return Ended(r), r
 		default:
-			k.Claim = Open(claimID, s, now)
+			return Open(id, s, now), r
 		}
-		k.Last = r
-		break
 	}
-	return k
+	return Claim{ClaimID: id}, nil
 }
 
 // Count is how many open claims stand alike.

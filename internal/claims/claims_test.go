@@ -171,10 +171,10 @@ func TestAClaimIsKnownByTheRecordThatShowsHowItStands(t *testing.T) {
 	} {
 		state, records, err := s.Claim(t.Context(), id)
 		check.Must(t, err)
-		c := claims.Know(id, &state, records, noon)
+		c, last := claims.Know(id, &state, records, noon)
 		got := "not known"
-		if c.Last != nil {
-			got = fmt.Sprintf("%s by %s", c.Standing, c.Last.Kind)
+		if last != nil {
+			got = fmt.Sprintf("%s by %s", c.Standing, last.Kind)
 		}
 		check.Same(t, want, got, "%s", id)
 	}

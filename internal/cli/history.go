@@ -31,7 +31,7 @@ func (p *program) history() *cobra.Command {
 			return nil, err
 		}
 		h := history{now: p.now()}
-		h.Known = claims.Know(c.args[0], state, records, h.now)
+		h.Claim, _ = claims.Know(c.args[0], state, records, h.now)
 		for i := range records {
 			facts, wrong := records[i].Facts()
 			err = cmp.Or(err, wrong)
@@ -52,7 +52,7 @@ func (p *program) history() *cobra.Command {
 
 // history is what is known of a claim. Its JSON form is stable: names are added, never changed.
 type history struct {
-	claims.Known
+	claims.Claim
 
 	Records []storedRecord `json:"records"`
 

@@ -72,7 +72,7 @@ const (
 
 // Claim is a claim, and what became of it. Its JSON form is stable.
 type Claim struct {
-	claims.Known
+	claims.Claim
 	// Record is the ID of the record that shows how the claim stands: a plan holds as long as that is the
 	// last.
 	Record int64 `json:"record,omitempty,string"`
@@ -91,6 +91,8 @@ type Claim struct {
 	Why   text.Message `json:"why,omitzero"`
 	// Err is a failure of the store or the gateway.
 	Err error `json:"-"`
+
+	last *audit.Record // which shows how the claim stands, nil where nothing is known of it
 }
 
 // ends sets what became of a claim that is not sent again, and why.

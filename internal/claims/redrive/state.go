@@ -104,9 +104,9 @@ func (r *Redriver) again(ctx context.Context, claimID string, record int64) Clai
 func (r *Redriver) Look(ctx context.Context, claimID string) Claim {
 	c := Claim{Result: Planned}
 	state, records, err := r.Store.Claim(ctx, claimID)
-	c.Known = claims.Know(claimID, &state, records, r.Now())
-	if c.Last != nil {
-		c.Record = c.Last.ID
+	c.Claim, c.last = claims.Know(claimID, &state, records, r.Now())
+	if c.last != nil {
+		c.Record = c.last.ID
 	}
 	if err == nil {
 		c.Check, err = check(records)
@@ -144,14 +144,14 @@ func check(records []audit.Record) (string, error) {
 
 // gone says why a claim is not sent again whose last record is no decision, with who decided that and when.
 func gone(c *Claim) text.Message {
-	at := c.Last.At
+	at := c.last.At
 	recorded := text.Messagef("at %s", at)
 	if c.DecidedBy != "" {
 		recorded = text.Messagef("by %s at %s", c.DecidedBy, at)
 	}
 	switch c.Kind { //nolint:exhaustive // all others are on their way
 	case audit.KindRejected:
-		return text.Messagef("its input was rejected %s: %s", recorded, c.Last.Message)
+		return text.Messagef("its input was rejected %s: %s", recorded, c.last.Message)
 	case audit.KindSubmitted:
 		return text.Messagef("the insurer accepted it %s: sent again it would be billed twice", recorded)
 	case audit.KindAbandoned:
@@ -164,7 +164,7 @@ func gone(c *Claim) text.Message {
 // judge returns why a claim is not to be sent again, no fault where it is.
 func (r *Redriver) judge(c *Claim) (Fault, text.Message) {
 	switch {
-	case c.Last == nil:
+	case c.last == nil:
 		return JobNotFound, text.Messagef("no decision was asked for it, or its retention is over")
 	case !c.Kind.IsDecision():
 		return InvalidRetryState, gone(c)
