@@ -49,7 +49,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	if err = cmp.Or(err, TellIncidents(ctx, store, all)); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, inOrder)
+	slices.SortFunc(all, InOrder)
 	if !slices.ContainsFunc(q.States, func(s audit.Standing) bool { return !IsOpen(s) }) {
 		return all, nil
 	}
@@ -69,7 +69,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 		}
 		return nil
 	})
-	return append(all, slices.SortedFunc(maps.Values(last), inOrder)...), err
+	return append(all, slices.SortedFunc(maps.Values(last), InOrder)...), err
 }
 
 // TellIncidents gives the incidents among claims their messages, which no state holds.
@@ -106,6 +106,7 @@ func (c *Claim) at() time.Time {
 	return c.Since
 }
 
-func inOrder(a, b Claim) int {
+// InOrder compares claims, each by when it was opened or ended: the earlier one is first.
+func InOrder(a, b Claim) int {
 	return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.ClaimID, b.ClaimID))
 }

@@ -36,11 +36,7 @@ type Indicator struct {
 	Target  float64 `json:"target,omitempty"`
 	Source  string  `json:"source,omitempty"`
 	Verdict Verdict `json:"verdict"`
-	Share
-}
-
-// Share is how many things were measured, and how many of them count, or the sum of what they took.
-type Share struct {
+	// MeasuredOn is how many things were measured, Part how many of them count, or the sum of what they took.
 	MeasuredOn int64 `json:"measuredOn"`
 	Part       int64 `json:"part"`
 }
@@ -88,7 +84,7 @@ func (g *group) parts() [9]Indicator {
 	retried, exhausted := g.Flags.Has(audit.CourseRetried), g.Flags.Has(audit.CourseExhausted)
 	settled := ended || g.standing == audit.Stopped || g.standing == audit.DeadLetter
 	mean := func(name string, of bool, sum int64) Indicator {
-		return Indicator{Name: name, Share: Share{when(of, g.Records), when(of, sum)}}
+		return Indicator{Name: name, MeasuredOn: when(of, g.Records), Part: when(of, sum)}
 	}
 	share := func(name string, of, counts bool) Indicator { return mean(name, of, when(counts, g.Records)) }
 	within := func(name string, minutes int64) Indicator {

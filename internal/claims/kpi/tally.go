@@ -112,9 +112,7 @@ func openAt(ctx context.Context, store audit.Store, at time.Time) ([]claims.Clai
 			open[id] = claims.Open(id, &then, at)
 		}
 	}
-	return slices.SortedFunc(maps.Values(open), func(a, b claims.Claim) int {
-		return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ClaimID, b.ClaimID))
-	}), nil
+	return slices.SortedFunc(maps.Values(open), claims.InOrder), nil
 }
 
 func (t *Tally) of(policy string) *Result {
