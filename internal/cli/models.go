@@ -11,7 +11,6 @@ import (
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/modellint"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -67,9 +66,6 @@ func lintModels(cfg config.Config, files []bpmn.Model) (text.Findings, error) {
 	return modellint.Lint(files, modellint.Options{Policies: set, JobTypes: cfg.JobTypes}), nil
 }
 
-// maxModel is more than a broker takes; what is between the two is a finding.
-const maxModel = 16 << 20
-
 // models reads the files that are named, and those in directories that are, with these endings.
 func (c *call) models(endings ...string) (files []bpmn.Model) {
 	for _, name := range c.args {
@@ -78,7 +74,7 @@ func (c *call) models(endings ...string) (files []bpmn.Model) {
 			if err != nil || entry.IsDir() || !slices.Contains(endings, filepath.Ext(path)) {
 				return err
 			}
-			content, _, err := readfile.Read(path, maxModel)
+			content, err := os.ReadFile(path)
 			files = append(files, bpmn.Model{Name: path, Content: content})
 			return err
 		})

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"strings"
 	"time"
 
@@ -13,7 +13,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/app"
 	"hospital.example/analyze-retry/internal/config"
-	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
@@ -133,9 +132,6 @@ func (p *program) policiesLint() *cobra.Command {
 	})
 }
 
-// maxCases is the largest size of a file of cases in bytes.
-const maxCases = 4 << 20
-
 func (p *program) policiesTest() *cobra.Command {
 	command := &cobra.Command{
 		Use:     "test CASES",
@@ -150,7 +146,7 @@ func (p *program) policiesTest() *cobra.Command {
 			return nil, err
 		}
 		file := c.args[0]
-		content, _, err := readfile.Read(filepath.Clean(file), maxCases)
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, usageError{err}
 		}
