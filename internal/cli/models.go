@@ -63,7 +63,7 @@ func lintModels(cfg config.Config, files []bpmn.Model) (text.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return modellint.Lint(files, modellint.Options{Policies: set, JobTypes: cfg.JobTypes}), nil
+	return modellint.Lint(files, set, cfg.JobTypes), nil
 }
 
 // models reads the files that are named, and those in directories that are, with these endings.

@@ -23,7 +23,7 @@ func (l *linter) outcomeValue(n *node) {
 
 // outcomePolicy finds a policy of accepted claims that the worker does not know.
 func (l *linter) outcomePolicy(n *node) {
-	known := append(l.options.Policies.Names(), l.jobTypes()...)
+	known := append(l.policies.Names(), l.jobTypes...)
 	if h, is := n.entry("header", contract.HeaderPolicy); is && !slices.Contains(known, h.value) {
 		l.add(n, "outcome-policy", h.name, h.value, strings.Join(known, ", ")).Line = h.line
 	}

@@ -19,7 +19,7 @@ func (l *linter) headers(n *node) {
 	}
 	s, _ := json.Marshal(keys) // texts
 	sound := &job.Job{Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
-	for _, f := range input.ReadDecision(sound, l.options.Policies, "tiss").Invalid {
+	for _, f := range input.ReadDecision(sound, l.policies, "tiss").Invalid {
 		delete(keys, f.Name)
 		mistake := "header-refused"
 		if f.Name == contract.HeaderPolicy {

@@ -14,25 +14,25 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// standard are those of a worker without settings.
-var standard = modellint.Options{
-	Policies: policy.BuiltIns(),
-	JobTypes: map[string]string{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
+// settings are what models are checked against.
+type settings struct {
+	policies *policy.Set
+	jobTypes map[string]string
 }
 
-// corpusOptions are the settings under which the corpus was run.
-func corpusOptions(t *testing.T) modellint.Options {
+// standard are those of a worker without settings.
+var standard = settings{policy.BuiltIns(), map[string]string{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"}}
+
+// ofTheCorpus are the settings under which the corpus was run.
+func ofTheCorpus(t *testing.T) settings {
 	t.Helper()
 	content, err := os.ReadFile("testdata/policies.yaml")
 	check.Must(t, err)
 	policies, err := policy.Parse("policies.yaml", content)
 	check.Must(t, err)
-	return modellint.Options{
-		Policies: policies,
-		JobTypes: map[string]string{
-			"analyze-retry": "tiss", "retry-submission-backoff": "tiss", "analyze-retry-unimed": "tiss", "analyze-retry-odontoprev": "dental",
-		},
-	}
+	return settings{policies, map[string]string{
+		"analyze-retry": "tiss", "retry-submission-backoff": "tiss", "analyze-retry-unimed": "tiss", "analyze-retry-odontoprev": "dental",
+	}}
 }
 
 func models(t *testing.T, pattern string) []string {
@@ -53,8 +53,8 @@ func file(t *testing.T, path string) bpmn.Model {
 }
 
 func TestGoodModelsAndOurOwnHaveNoFinding(t *testing.T) {
-	for pattern, o := range map[string]modellint.Options{
-		"testdata/good/*.bpmn": corpusOptions(t), "../../bpmn/*.bpmn": standard, "../../examples/*.bpmn": standard,
+	for pattern, o := range map[string]settings{
+		"testdata/good/*.bpmn": ofTheCorpus(t), "../../bpmn/*.bpmn": standard, "../../examples/*.bpmn": standard,
 	} {
 		for _, path := range models(t, pattern) {
 			check.Same(t, nil, found(o, file(t, path)), "%s", path)
@@ -64,10 +64,10 @@ func TestGoodModelsAndOurOwnHaveNoFinding(t *testing.T) {
 
 // A bad model is named after the rule that it breaks; what it breaks besides would hide that.
 func TestBadModelsHaveTheFindingTheyAreNamedAfter(t *testing.T) {
-	o := corpusOptions(t)
+	o := ofTheCorpus(t)
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
 		name := strings.TrimSuffix(filepath.Base(path), ".bpmn")
-		findings := modellint.Lint([]bpmn.Model{file(t, path)}, o)
+		findings := modellint.Lint([]bpmn.Model{file(t, path)}, o.policies, o.jobTypes)
 		if len(findings) == 0 {
 			t.Errorf("%s: no finding", name)
 		}
@@ -88,7 +88,7 @@ func TestCircularModelsEnd(t *testing.T) {
 		<bpmn:boundaryEvent id="b" attachedToRef="b"><bpmn:errorEventDefinition/></bpmn:boundaryEvent>
 		<bpmn:serviceTask id="t"><bpmn:extensionElements><zeebe:taskDefinition type="analyze-retry" retries="3"/></bpmn:extensionElements></bpmn:serviceTask>
 		<bpmn:sequenceFlow sourceRef="t" targetRef="t"/>
-	</bpmn:process></bpmn:definitions>`)}}, standard)
+	</bpmn:process></bpmn:definitions>`)}}, standard.policies, standard.jobTypes)
 	if !slices.ContainsFunc(findings, func(f text.Finding) bool { return f.Check == "error-not-caught" && f.Subject.String() == "a" }) {
 		t.Errorf("the error that the process throws at its own call is not found: %+v", findings)
 	}

@@ -2,7 +2,6 @@ package modellint
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,9 +17,6 @@ var results = []string{
 	"shouldRetry", contract.RetryCount, "maxRetries", "backoffMinutes", "nextRetryTime", "retryReason",
 	"errorClassification", contract.OriginalError, "retryDecision",
 }
-
-// jobTypes returns the job types that the worker decides, sorted.
-func (l *linter) jobTypes() []string { return slices.Sorted(maps.Keys(l.options.JobTypes)) }
 
 // resolve finds out what the nodes do. A misspelt name is a finding, and is then read as the one that was
 // meant, so that one slip is one finding.
@@ -41,11 +37,10 @@ func (l *linter) resolve() {
 
 // job finds job types that the worker does not take, but was meant to. An expression can be one of its texts.
 func (l *linter) job(n *node) {
-	known := append(l.jobTypes(), contract.OutcomeJobType)
+	known := append(slices.Clone(l.jobTypes), contract.OutcomeJobType)
 	analysis := func(jobType string) bool {
 		ours := strings.HasPrefix(jobType+"-", contract.JobType+"-") || jobType == contract.BackoffJobType
-		_, set := l.options.JobTypes[jobType]
-		return ours || set
+		return ours || slices.Contains(l.jobTypes, jobType)
 	}
 	if ours := misspelt(n.jobType, known); ours != "" && !analysis(n.jobType) {
 		l.add(n, "job-type-misspelt", n.jobType, ours)
@@ -55,7 +50,7 @@ func (l *linter) job(n *node) {
 	can := append(texts(feel), n.jobType)
 	n.analyzes, n.records = slices.ContainsFunc(can, analysis), slices.Contains(can, contract.OutcomeJobType)
 	if n.analyzes && !computed && !slices.Contains(known, n.jobType) {
-		l.add(n, "job-type-without-policy", n.jobType, strings.Join(l.jobTypes(), ", "))
+		l.add(n, "job-type-without-policy", n.jobType, strings.Join(l.jobTypes, ", "))
 	}
 }
 

@@ -5,6 +5,7 @@ package modellint
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	"hospital.example/analyze-retry/bpmn"
@@ -13,19 +14,12 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Options are what the models are checked against. All are required.
-type Options struct {
-	// Policies are the policies that the worker knows.
-	Policies *policy.Set
-	// JobTypes are the job types that the worker decides, each with the policy of tasks that name none.
-	JobTypes map[string]string
-}
-
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes
-// of the others, and the bundled ones.
-func Lint(files []bpmn.Model, o Options) text.Findings {
+// of the others, and the bundled ones. They are checked against the policies that the worker knows, and the job
+// types that it decides, each of which has the policy of tasks that name none.
+func Lint(files []bpmn.Model, policies *policy.Set, jobTypes map[string]string) text.Findings {
 	l := &linter{
-		options: o, byID: map[string]*process{},
+		policies: policies, jobTypes: slices.Sorted(maps.Keys(jobTypes)), byID: map[string]*process{},
 		called: map[string]bool{}, used: map[string]bool{}, said: map[string]bool{},
 	}
 	for _, m := range bpmn.Models() {
@@ -52,7 +46,9 @@ func Lint(files []bpmn.Model, o Options) text.Findings {
 }
 
 type linter struct {
-	options   Options
+	policies *policy.Set
+	// jobTypes are those that the worker decides, sorted.
+	jobTypes  []string
 	processes []*process
 	nodes     []*node
 	// byID are the processes that can be called, bundled the ids of those that came with the worker.

@@ -29,8 +29,8 @@ func changed(t *testing.T, model string, oldNew ...string) bpmn.Model {
 }
 
 // found returns "severity rule element" of each finding.
-func found(o modellint.Options, files ...bpmn.Model) (all []string) {
-	for _, f := range modellint.Lint(files, o) {
+func found(o settings, files ...bpmn.Model) (all []string) {
+	for _, f := range modellint.Lint(files, o.policies, o.jobTypes) {
 		all = append(all, fmt.Sprintf("%s %s %s", f.Severity, f.Check, f.Subject))
 	}
 	return all
@@ -72,7 +72,7 @@ func TestJobTypesThatTheWorkerDoesNotTake(t *testing.T) {
 		"AnalyzeRetry": "error job-type-misspelt Task_AnalyzeRetry",
 	} {
 		f := changed(t, "loop", loopTask, `<zeebe:taskDefinition type="`+jobType+`" retries="3" />`)
-		all := found(modellint.Options{Policies: standard.Policies, JobTypes: known}, f)
+		all := found(settings{standard.policies, known}, f)
 		if want == "" && len(all) > 0 || want != "" && !slices.Contains(all, want) {
 			t.Errorf("%s: %q, want %q", jobType, all, want)
 		}
@@ -173,7 +173,8 @@ var unfilled = regexp.MustCompile(`\{(id|\d)\}|%`)
 func TestEveryFixIsWellFormed(t *testing.T) {
 	fixes := 0
 	for _, path := range models(t, "testdata/bad/*.bpmn") {
-		for _, f := range modellint.Lint([]bpmn.Model{file(t, path)}, corpusOptions(t)) {
+		o := ofTheCorpus(t)
+		for _, f := range modellint.Lint([]bpmn.Model{file(t, path)}, o.policies, o.jobTypes) {
 			if unfilled.MatchString(f.What.String() + f.Fix) {
 				t.Errorf("%s: a place is not filled in: %s\n%s", path, f.What, f.Fix)
 			}
