@@ -83,9 +83,9 @@ func TestDeploymentsAndOrdersAreForTheTenant(t *testing.T) {
 	cfg.Tenant = "sul"
 	_, err := app.Deploy(t.Context(), cfg, bpmn.Models())
 	check.Must(t, err)
-	redriver, err := app.NewRedriver(cfg)
+	send, end, err := app.Sender(cfg)
 	check.Must(t, err)
-	check.Must(t, redriver.Send(t.Context(), "CLM-001-1", redrive.Order{}), redriver.Close())
+	check.Must(t, send(t.Context(), "CLM-001-1", redrive.Order{}), end())
 }
 
 func TestDoctorNamesWhatIsWrongAndWhatToDo(t *testing.T) {

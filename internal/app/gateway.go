@@ -77,35 +77,27 @@ func connection(cfg config.Config) transport.Config {
 	return c
 }
 
-// Redriver sends orders to the processes. It is safe for concurrent use.
-type Redriver struct {
-	client transport.Client
-	cfg    config.Config
-}
-
-// NewRedriver prepares the connection to the gateway. It does not wait for it.
-func NewRedriver(cfg config.Config) (*Redriver, error) {
+// Sender prepares the connection by which orders reach the processes. It does not wait for the gateway. send
+// hands an order to the process of a claim, if that waits for it at this moment, and does not learn whether one
+// did: the worker records it. It is safe for concurrent use. end closes the connection.
+func Sender(cfg config.Config) (
+	send func(ctx context.Context, claimID string, order redrive.Order) error, end func() error, err error,
+) {
 	client, err := dial(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &Redriver{client, cfg}, nil
-}
-
-// Close ends the connection.
-func (r *Redriver) Close() error { return r.client.Close() }
-
-// Send sends the order to the process of the claim, if that waits for it at this moment. It does not learn
-// whether one did; the worker records it.
-func (r *Redriver) Send(ctx context.Context, claimID string, order redrive.Order) error {
-	variables, _ := json.Marshal(order) // they are texts
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return transport.Publish(ctx, r.client, transport.Message{
-		Name:           "redrive-claim", // which the models wait for, during a wait and a person's task
-		CorrelationKey: claimID,
-		ID:             order.ID,
-		Variables:      variables,
-		Tenant:         r.cfg.Tenant,
-	})
+	send = func(ctx context.Context, claimID string, order redrive.Order) error {
+		variables, _ := json.Marshal(order) // they are texts
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		return transport.Publish(ctx, client, transport.Message{
+			Name:           "redrive-claim", // which the models wait for, during a wait and a person's task
+			CorrelationKey: claimID,
+			ID:             order.ID,
+			Variables:      variables,
+			Tenant:         cfg.Tenant,
+		})
+	}
+	return send, client.Close, nil
 }

@@ -33,13 +33,13 @@ func (p *program) redrive() *cobra.Command {
 		if err := c.open(); err != nil {
 			return nil, err
 		}
-		sender, err := app.NewRedriver(c.cfg)
+		send, end, err := app.Sender(c.cfg)
 		if err != nil {
 			return nil, err
 		}
 		r := redrive.Redriver{
 			Store:   c.store,
-			Send:    sender.Send,
+			Send:    send,
 			Now:     p.now,
 			Force:   o.force || o.plan != "",
 			Checked: o.checked || o.plan != "",
@@ -48,7 +48,7 @@ func (p *program) redrive() *cobra.Command {
 			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
 		}
 		answer, err := o.carryOut(c, &r)
-		return answer, errors.Join(err, sender.Close())
+		return answer, errors.Join(err, end())
 	})
 }
 
