@@ -19,7 +19,8 @@ func (p *program) config() *cobra.Command {
 	explain := command.Flags().Bool("explain", false, "print what every setting is and may hold")
 	p.answers(command, nothing, func(c *call) (any, error) {
 		if *explain {
-			return explainSettings(c.w), nil
+			explainSettings(c.w)
+			return nil, nil
 		}
 		cfg, err := app.LoadConfig()
 		if err != nil {
@@ -37,9 +38,8 @@ func (p *program) config() *cobra.Command {
 }
 
 // explainSettings says what every setting is, by the tags that make the settings.
-func explainSettings(w *wording) []config.Setting {
-	all := new(config.Config).Settings()
-	for _, s := range all {
+func explainSettings(w *wording) {
+	for _, s := range new(config.Config).Settings() {
 		about := s.About
 		if s.Default != "" {
 			s.Name += " = " + s.Default
@@ -49,5 +49,4 @@ func explainSettings(w *wording) []config.Setting {
 		}
 		w.WriteString(s.Name + "\n" + text.Wrap(about, "      "))
 	}
-	return all
 }
