@@ -65,10 +65,10 @@ func (l *loader) checkCredentials() {
 	if strings.Contains(l.BasicUser, ":") { // a password may follow it
 		l.fault(user, text.Messagef("holds a colon"), text.Message{})
 	}
-	if _, ok := l.address(); !ok {
+	if to := l.Address(); to.Host == "" {
 		l.refuse(address)
 	} else if needed != nil {
-		l.checkPlaintext(address, l.Address().URL)
+		l.checkPlaintext(address, to.URL)
 	}
 	if l.ZeebeAuthorizationURL != "" {
 		u, err := connurl.Parse(string(l.ZeebeAuthorizationURL))

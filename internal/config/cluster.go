@@ -29,13 +29,8 @@ func (a Address) REST() bool { return strings.HasPrefix(a.Scheme, "http") }
 // Transport returns gRPC or REST, with what protects it.
 func (a Address) Transport() text.Message { return schemes[a.Scheme].transport }
 
-// Address returns where the cluster is reached.
+// Address returns where the cluster is reached. Of what is no address, which [Load] refuses, it is empty.
 func (c *Config) Address() Address {
-	a, _ := c.address() // Load has refused what is none
-	return a
-}
-
-func (c *Config) address() (a Address, ok bool) {
 	s := c.ZeebeAddress
 	switch {
 	case strings.Contains(s, "://"):
@@ -46,19 +41,21 @@ func (c *Config) address() (a Address, ok bool) {
 	}
 	u, err := connurl.Parse(s)
 	if err != nil {
-		return Address{&url.URL{}}, false
+		return Address{&url.URL{}}
 	}
 	if u.Port() == "" {
 		u.Host += ":" + schemes[u.Scheme].port
 	}
-	a = Address{u}
+	a := Address{u}
 	u.Path = strings.TrimRight(u.Path, "/")
 	if a.REST() {
 		u.Path = strings.TrimSuffix(u.Path, "/v2")
-	} else if u.Path != "" {
-		return a, false
 	}
-	return a, a.Transport().Format != "" && ofOneHost(u) && u.RawQuery == ""
+	known := a.Transport().Format != "" && (a.REST() || u.Path == "")
+	if !known || !ofOneHost(u) || u.RawQuery != "" {
+		return Address{&url.URL{}}
+	}
+	return a
 }
 
 // ofOneHost reports whether a URL names a host, no second one and no user.
