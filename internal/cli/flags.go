@@ -66,12 +66,7 @@ type period struct{ from, to time.Time }
 func (c *call) period(now time.Time, since time.Duration) (p period) {
 	zone := c.w.Location()
 	first, next := c.days(dayOf(now.In(zone)))
-	if !first.IsZero() {
-		p.from = dayIn(first, zone)
-	}
-	if !next.IsZero() {
-		p.to = dayIn(next, zone)
-	}
+	p = period{dayIn(first, zone), dayIn(next, zone)}
 	if since > 0 && (next.IsZero() || p.to.After(now)) {
 		p.to = now
 	}
@@ -122,9 +117,12 @@ func dayOf(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// dayIn returns the first instant of a day in a zone. Where clocks go forward at midnight that is one
-// o'clock.
+// dayIn returns the first instant of a day in a zone, zero for no day. Where clocks go forward at midnight that
+// is one o'clock.
 func dayIn(day time.Time, zone *time.Location) time.Time {
+	if day.IsZero() {
+		return day
+	}
 	t := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone)
 	if dayOf(t).Before(day) {
 		_, t = t.ZoneBounds()
