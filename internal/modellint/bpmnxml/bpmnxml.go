@@ -24,15 +24,37 @@ const spaceSeven = "http://camunda.org/schema/1.0/bpmn"
 
 // Element is one XML element of the namespaces BPMN and Zeebe.
 type Element struct {
-	Name xml.Name
+	Name xml.Name `xml:"-"`
 	// Attrs are its attributes. Their namespaces are resolved; xmlns stays as it is.
-	Attrs []xml.Attr
+	Attrs []xml.Attr `xml:"-"`
+	// Line is where its start tag ends, from 1.
+	Line int `xml:"-"`
 	// Text is the text in it, without that of its children.
-	Text string
-	// Line is where it begins, from 1.
-	Line int
+	Text string `xml:",chardata"`
 	// Children are the elements in it, and its extensions.
-	Children []*Element
+	Children []*Element `xml:",any"`
+}
+
+// UnmarshalXML implements [xml.Unmarshaler]: it keeps what package xml does not, and the elements in it that
+// have a meaning here.
+func (e *Element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	type plain Element // without this method
+	e.Name, e.Attrs = start.Name, start.Attr
+	e.Line, _ = d.InputPos()
+	if err := d.DecodeElement((*plain)(e), &start); err != nil {
+		return err
+	}
+	var kept []*Element
+	for _, c := range e.Children {
+		switch {
+		case c.Is("extensionElements"):
+			kept = append(kept, c.Children...)
+		case c.Name.Space == BPMN || c.Name.Space == Zeebe:
+			kept = append(kept, c)
+		}
+	}
+	e.Children = kept
+	return nil
 }
 
 // Is reports whether the element has this BPMN name.
@@ -75,47 +97,12 @@ func Read(content []byte) (*Element, error) {
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) {
 		return nil, errors.New("only UTF-8 is read")
 	}
-	var root *Element
-	var open []*Element // nil for one of a foreign namespace, and for those in it
-	for {
-		line, _ := decoder.InputPos() // where the next token begins
-		token, err := decoder.Token()
-		switch {
-		case errors.Is(err, io.EOF):
-			return checked(root, content)
-		case err != nil:
-			return nil, fmt.Errorf("it is no XML: %w", err)
-		}
-		last := len(open) - 1
-		switch token := token.(type) {
-		case xml.StartElement:
-			e := &Element{Name: token.Name, Attrs: token.Attr, Line: line}
-			switch {
-			case root == nil:
-				root = e
-			case last < 0 || open[last] == nil || e.Name.Space != BPMN && e.Name.Space != Zeebe:
-				e = nil
-			case e.Is("extensionElements"):
-				e = open[last]
-			default:
-				open[last].Children = append(open[last].Children, e)
-			}
-			open = append(open, e)
-		case xml.EndElement:
-			open = open[:last]
-		case xml.CharData:
-			if last >= 0 && open[last] != nil {
-				open[last].Text += string(token)
-			}
-		}
-	}
-}
-
-// checked returns the root of a file, or why it is no model.
-func checked(root *Element, content []byte) (*Element, error) {
-	switch {
-	case root == nil:
+	root := new(Element)
+	switch err := decoder.Decode(root); {
+	case errors.Is(err, io.EOF):
 		return nil, errors.New("it is empty, or no XML")
+	case err != nil:
+		return nil, fmt.Errorf("it is no XML: %w", err)
 	case !root.Is("definitions"):
 		first := root.Name.Local
 		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0", first)
