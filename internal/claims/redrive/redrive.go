@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/claims"
+	"hospital.example/analyze-retry/internal/ops/outage"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -146,9 +147,7 @@ func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
 func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	tick := time.NewTicker(confirmEvery)
-	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
 		_, records, err := r.Store.Claim(ctx, claimID)
 		if err != nil && ctx.Err() == nil {
 			return nil, err
@@ -158,12 +157,9 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 				return &records[i], nil
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, nil //nolint:nilnil // it did not come
-		}
+		outage.Sleep(ctx, confirmEvery)
 	}
+	return nil, nil //nolint:nilnil // it did not come
 }
 
 // All has the planned claims sent again, in order, with at least this time between two. It ends with ctx, and
@@ -172,17 +168,15 @@ func (r *Redriver) confirmation(ctx context.Context, claimID, id string) (*audit
 func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration, progress func(given int)) {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnconfirmed)
-	next, given := time.After(0), 0
+	given := 0
 	for i := range chosen {
 		c := &chosen[i]
 		if c.Result != Planned {
 			continue
 		}
-		select {
-		case <-next:
-		case <-going.Done():
+		if given > 0 {
+			outage.Sleep(going, every)
 		}
-		next = time.After(every)
 		group.Go(func() error {
 			planned := *c
 			c.ends(NotTried, "", text.Messagef("stopped before its turn"))
