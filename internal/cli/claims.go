@@ -35,8 +35,8 @@ func (p *program) claims() *cobra.Command {
 	forSheet := flags.Bool("csv", false, "print CSV, in pt-BR as Excel in Brazil reads it")
 	p.answers(command, settings, func(c *call) (any, error) {
 		column, now := named(c, "by", "column", *by, columns), p.now()
-		within := c.period(now, 0)
-		query := claims.Query{Part: strings.Join(c.args, ""), From: within.from, To: within.to}
+		query := claims.Query{Part: strings.Join(c.args, "")}
+		query.From, query.To = c.period(now, 0)
 		if young := now.Add(1 - *older); *older > 0 && (query.To.IsZero() || young.Before(query.To)) {
 			query.To = young
 		}

@@ -53,9 +53,9 @@ func PeriodOf(flag, value string, now time.Time, zone *time.Location) string {
 		return err.Error()
 	}
 	c := call{Command: command, w: &wording{Printer: text.NewPrinter(text.English, zone)}}
-	within := c.period(now, 0)
+	from, to := c.period(now, 0)
 	if c.wrong != nil {
 		return c.wrong.Error()
 	}
-	return within.from.UTC().Format(time.RFC3339) + " to " + within.to.UTC().Format(time.RFC3339)
+	return from.UTC().Format(time.RFC3339) + " to " + to.UTC().Format(time.RFC3339)
 }

@@ -58,26 +58,23 @@ func periodFlags(command *cobra.Command, standard string) {
 	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
 }
 
-// period is a time that a command looks at: from <= t < to. Either is zero where it is not bounded.
-type period struct{ from, to time.Time }
-
-// period returns the one that the flags name, by days of the call's zone. With since it is bounded: it ends
-// now, at the latest, and begins so long before its end.
-func (c *call) period(now time.Time, since time.Duration) (p period) {
+// period returns the time that the flags name, from <= t < to, by days of the call's zone. Either is zero where
+// it is not bounded. With since it is bounded: it ends now, at the latest, and begins so long before its end.
+func (c *call) period(now time.Time, since time.Duration) (from, to time.Time) {
 	zone := c.w.Location()
 	first, next := c.days(dayOf(now.In(zone)))
-	p = period{dayIn(first, zone), dayIn(next, zone)}
-	if since > 0 && (next.IsZero() || p.to.After(now)) {
-		p.to = now
+	from, to = dayIn(first, zone), dayIn(next, zone)
+	if since > 0 && (next.IsZero() || to.After(now)) {
+		to = now
 	}
 	if since > 0 && first.IsZero() {
-		p.from = p.to.Add(-since)
+		from = to.Add(-since)
 	}
 	backwards := !next.IsZero() && !first.Before(next)
-	empty := c.wrong == nil && !p.to.IsZero() && !p.from.Before(p.to)
+	empty := c.wrong == nil && !to.IsZero() && !from.Before(to)
 	c.wrong.when(empty && backwards, text.Messagef("--from lies after --to"))
-	c.wrong.when(empty && !backwards, text.Messagef("the time from %s on is yet to come", p.from))
-	return p
+	c.wrong.when(empty && !backwards, text.Messagef("the time from %s on is yet to come", from))
+	return from, to
 }
 
 // days returns the first day that the flags name, and the one after the last.

@@ -23,11 +23,11 @@ func (p *program) kpi() *cobra.Command {
 	command.MarkFlagsMutuallyExclusive("since", "day", "week", "month", "from")
 	command.MarkFlagsMutuallyExclusive("since", "to")
 	return p.answers(command, settings, func(c *call) (any, error) {
-		within := c.period(p.now(), *since)
+		from, to := c.period(p.now(), *since)
 		if err := c.open(); err != nil {
 			return nil, err
 		}
-		answer, _, err := measure(c, within)
+		answer, _, err := measure(c, from, to)
 		if err != nil {
 			return nil, err
 		}
@@ -38,13 +38,13 @@ func (p *program) kpi() *cobra.Command {
 
 // measure returns the KPIs of a period by policy, and the claims that were open at its end. A policy that is
 // not in force any more has no targets.
-func measure(c *call, within period) (measured kpis, open []claims.Claim, err error) {
-	measured.From, measured.To = within.from.UTC(), within.to.UTC()
+func measure(c *call, from, to time.Time) (measured kpis, open []claims.Claim, err error) {
+	measured.From, measured.To = from.UTC(), to.UTC()
 	set, err := policies("")
 	if err != nil {
 		return measured, nil, err
 	}
-	tally, open, err := kpi.Measure(c.Context(), c.store, within.from, within.to)
+	tally, open, err := kpi.Measure(c.Context(), c.store, from, to)
 	if err != nil {
 		return measured, nil, err
 	}

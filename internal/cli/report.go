@@ -33,11 +33,11 @@ func (p *program) report() *cobra.Command {
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
 	p.answers(command, settings, func(c *call) (any, error) {
 		form, now := named(c, "format", "format", *format, []string{"text", "html"}), p.now()
-		within := c.period(now, 31*day)
+		from, to := c.period(now, 31*day)
 		if err := c.open(); err != nil {
 			return nil, err
 		}
-		r, broken, err := reported(c, within, now)
+		r, broken, err := reported(c, from, to, now)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (p *program) report() *cobra.Command {
 			return r, broken
 		}
 		zone := c.w.Location()
-		first, last := within.from.In(zone), within.to.In(zone).Add(-time.Nanosecond)
+		first, last := from.In(zone), to.In(zone).Add(-time.Nanosecond)
 		name := c.w.Sprintf("report_%s_%s", first.Format(time.DateOnly), last.Format(time.DateOnly))
 		path, words := filepath.Join(*dir, name+extension), c.w.String()
 		c.w.Reset()
@@ -71,7 +71,7 @@ const mostOpen = 10
 
 // reported makes the report of a period. broken is what is wrong with the audit trail, which the report says
 // too. Without the key (its public half will do) the trail is not verified, and the report says so.
-func reported(c *call, within period, now time.Time) (r managerReport, broken, err error) {
+func reported(c *call, from, to, now time.Time) (r managerReport, broken, err error) {
 	r.WrittenAt = now.UTC().Truncate(time.Second)
 	if public, err := audit.LoadPublic(c.cfg.AuditKey()); err != nil {
 		r.NotVerified = text.Messagef("%s", err.Error())
@@ -83,7 +83,7 @@ func reported(c *call, within period, now time.Time) (r managerReport, broken, e
 		r.NotVerified = where.Message() // the same words whatever the store's place
 		broken = text.Messagef("the audit trail is not verified: %s", r.NotVerified)
 	}
-	measured, open, err := measure(c, within)
+	measured, open, err := measure(c, from, to)
 	r.kpis, r.Oldest, r.Open, r.open = measured, open[:min(mostOpen, len(open))], len(open), open
 	return r, broken, cmp.Or(err, claims.TellIncidents(c.Context(), c.store, r.Oldest))
 }
