@@ -34,8 +34,7 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 	for i, m := range models {
 		resources[i] = transport.Resource(m)
 	}
-	deployed, err := client.Deploy(ctx, cfg.Tenant, resources)
-	return deployed, err
+	return client.Deploy(ctx, cfg.Tenant, resources)
 }
 
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the settings.
