@@ -12,8 +12,6 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-const day = 24 * time.Hour
-
 // spanFlag adds a flag for a length of time, in days or as a policies file has it. Without a standard it is 0
 // where it is not given.
 func spanFlag(flags *pflag.FlagSet, name, standard, usage string) *time.Duration {

@@ -33,7 +33,7 @@ func (p *program) report() *cobra.Command {
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")
 	p.answers(command, settings, func(c *call) (any, error) {
 		form, now := named(c, "format", "format", *format, []string{"text", "html"}), p.now()
-		from, to := c.period(now, 31*day)
+		from, to := c.period(now, 31*24*time.Hour)
 		if err := c.open(); err != nil {
 			return nil, err
 		}
