@@ -165,14 +165,11 @@ func causes(w *wording, of *kpi.Result) section {
 }
 
 // causeKinds are what the codes of rules are, by how the IDs of the rules begin.
-var causeKinds = []struct {
-	rule string
-	kind errtext.Kind
-}{
-	{"transient.50", errtext.HTTP},
-	{"http.", errtext.HTTP},
-	{"smtp.", errtext.SMTP},
-	{"tiss.", errtext.Glosa},
+var causeKinds = map[string]errtext.Kind{
+	"transient.50": errtext.HTTP,
+	"http.":        errtext.HTTP,
+	"smtp.":        errtext.SMTP,
+	"tiss.":        errtext.Glosa,
 }
 
 // inWords writes a phrase of a table without the signs by which it is looked for.
@@ -187,8 +184,8 @@ func (w *wording) cause(rule, code string) string {
 	if words := w.Name("cause", code); words != code {
 		return code + ": " + words
 	}
-	for _, of := range causeKinds {
-		if meaning := errtext.Meaning(of.kind, code); strings.HasPrefix(rule, of.rule) && meaning != code {
+	for ofRule, kind := range causeKinds {
+		if meaning := errtext.Meaning(kind, code); strings.HasPrefix(rule, ofRule) && meaning != code {
 			return meaning
 		}
 	}
