@@ -77,8 +77,8 @@ func connection(cfg config.Config) transport.Config {
 }
 
 // Sender prepares the connection by which orders reach the processes. It does not wait for the gateway. send
-// hands an order to the process of a claim, if that waits for it at this moment, and does not learn whether one
-// did: the worker records it. It is safe for concurrent use. end closes the connection.
+// hands an order to the process of a claim, if that waits for it at this moment, and does not learn whether
+// one did: the worker records it. It is safe for concurrent use. end closes the connection.
 func Sender(cfg config.Config) (
 	send func(ctx context.Context, claimID string, order redrive.Order) error, end func() error, err error,
 ) {

@@ -64,8 +64,8 @@ func Ended(r *audit.Record) Claim {
 	return c
 }
 
-// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it, and the record that
-// shows how it stands, nil where nothing is known that says so.
+// Know returns a claim as it stands at the time now by what [audit.Store.Claim] says of it, and the record
+// that shows how it stands, nil where nothing is known that says so.
 func Know(id string, s *audit.State, records []audit.Record, now time.Time) (Claim, *audit.Record) {
 	for i := range slices.Backward(records) {
 		r := &records[i]

@@ -56,8 +56,9 @@ func periodFlags(command *cobra.Command, standard string) {
 	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
 }
 
-// period returns the time that the flags name, from <= t < to, by days of the call's zone. Either is zero where
-// it is not bounded. With since it is bounded: it ends now, at the latest, and begins so long before its end.
+// period returns the time that the flags name, from <= t < to, by days of the call's zone. Either is zero
+// where it is not bounded. With since it is bounded: it ends now, at the latest, and begins so long before
+// its end.
 func (c *call) period(now time.Time, since time.Duration) (from, to time.Time) {
 	zone := c.w.Location()
 	first, next := c.days(dayOf(now.In(zone)))
@@ -112,8 +113,8 @@ func dayOf(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// dayIn returns the first instant of a day in a zone, zero for no day. Where clocks go forward at midnight that
-// is one o'clock.
+// dayIn returns the first instant of a day in a zone, zero for no day. Where clocks go forward at midnight
+// that is one o'clock.
 func dayIn(day time.Time, zone *time.Location) time.Time {
 	if day.IsZero() {
 		return day

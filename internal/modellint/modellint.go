@@ -15,8 +15,8 @@ import (
 )
 
 // Lint returns the findings about models, by file in the given order, then by line. A file may call processes
-// of the others, and the bundled ones. They are checked against the policies that the worker knows, and the job
-// types that it decides, each of which has the policy of tasks that name none.
+// of the others, and the bundled ones. They are checked against the policies that the worker knows, and the
+// job types that it decides, each of which has the policy of tasks that name none.
 func Lint(files []bpmn.Model, policies *policy.Set, jobTypes map[string]string) text.Findings {
 	l := &linter{
 		policies: policies, jobTypes: slices.Sorted(maps.Keys(jobTypes)), byID: map[string]*process{},
