@@ -118,9 +118,7 @@ func (e *explanation) say(w *wording, by *retry.Policy) {
 
 // schedule says the waits of a policy.
 func (w *wording) schedule(waits []retry.Scheduled) {
-	rows := [][]string{
-		{w.Sprintf("retry"), w.Sprintf("before jitter"), w.Sprintf("wait"), w.Sprintf("waited in all")},
-	}
+	rows := [][]string{w.heads("retry", "before jitter", "wait", "waited in all")}
 	for i := range waits {
 		one := &waits[i]
 		rows = append(rows, []string{
