@@ -47,9 +47,6 @@ func (e usageError) Unwrap() []error { return e }
 
 var langFlag = regexp.MustCompile(`(?:^| )--lang[ =](\S+)`)
 
-// ofStrconv is what is only for programmers in the error of a flag.
-var ofStrconv = regexp.MustCompile(`strconv\.Parse\w+: parsing ".*": `)
-
 // Run runs the command line (without the program's name) until it is done or ctx ends, and returns the exit
 // code. Results and the log go to stdout, errors to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -86,7 +83,7 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 			return exitUsage
 		}
 	} else {
-		words := ofStrconv.ReplaceAllString(printer.Error(err), "")
+		words := printer.Error(err)
 		if strings.Contains(words, "arg(s)") {
 			words = printer.Sprintf("the command is: %s", command.UseLine())
 		}

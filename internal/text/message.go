@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -95,7 +96,7 @@ func (p *Printer) Text(m Message) string {
 }
 
 // Error words an error: the Messages that it wraps, and what a system says, in the printer's language. Of
-// what failed with a file it does not name the call, such as lstat.
+// what failed with a file or a number it does not name the call, such as lstat.
 func (p *Printer) Error(err error) string {
 	var wrapped []error
 	switch e := err.(type) { //nolint:errorlint // what is wrapped follows
@@ -105,6 +106,8 @@ func (p *Printer) Error(err error) string {
 		return e.in(p)
 	case *fs.PathError:
 		return e.Path + ": " + p.Error(e.Err)
+	case *strconv.NumError:
+		return p.Error(e.Err)
 	case interface{ Unwrap() error }:
 		wrapped = []error{e.Unwrap()}
 	case interface{ Unwrap() []error }:
