@@ -56,9 +56,8 @@ func periodFlags(command *cobra.Command, standard string) {
 	command.MarkFlagsMutuallyExclusive("day", "week", "month", "to")
 }
 
-// period returns the time that the flags name, from <= t < to, by days of the call's zone. Either is zero
-// where it is not bounded. With since it is bounded: it ends now, at the latest, and begins so long before
-// its end.
+// period returns what the flags name, from <= t < to, by days of the call's zone. Either is zero where it is
+// not bounded. With since it is bounded: it ends now, at the latest, and begins so long before its end.
 func (c *call) period(now time.Time, since time.Duration) (from, to time.Time) {
 	zone := c.w.Location()
 	first, next := c.days(dayOf(now.In(zone)))
