@@ -55,7 +55,8 @@ func (p *program) helpIn(root *cobra.Command) {
 
 // describe gives a command the texts of its help in a language.
 func describe(command *cobra.Command, in text.Language) {
-	said, about := map[string]string{}, []string{}
+	var about []string
+	said := map[string]string{}
 	for row := range strings.Lines(helpTable) {
 		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
 		of, english, words := columns[0], columns[1], columns[2]
@@ -67,7 +68,9 @@ func describe(command *cobra.Command, in text.Language) {
 			about = append(about, text.Wrap(words, ""))
 		}
 	}
-	command.Long = strings.Join(about, "\n")
+	if about != nil || in != text.English { // else cobra says it of its own commands
+		command.Long = strings.Join(about, "\n")
+	}
 	for _, c := range append(command.Commands(), command) {
 		c.Short = cmp.Or(said[c.Short], c.Short)
 	}
