@@ -59,18 +59,22 @@ type Log interface {
 
 // Outbox is the part of a [Store] that publishes events.
 type Outbox interface {
-	// Lead makes the caller the one who publishes, among all processes on the store, until release is called
-	// or the store is lost. It returns ErrNotLeading where another process leads. It notes for good that the
-	// events are published.
-	Lead(ctx context.Context) (release func(), err error)
-	// Unpublished returns the first records whose event is not published, at most limit.
-	Unpublished(ctx context.Context, limit int) ([]Record, error)
-	// Published notes that the events of these records are published. One behind a record that is not may
-	// come again.
-	Published(ctx context.Context, ids []int64) error
+	// Lead makes the caller the one who publishes, among all processes on the store. It returns
+	// ErrNotLeading where another process leads. It notes for good that the events are published.
+	Lead(ctx context.Context) (Lead, error)
 	// Backlog is how many records wait to be published, and when the first of them was decided. Nothing waits
 	// in a store of which no process ever led.
 	Backlog(ctx context.Context) (waiting int64, oldest time.Time, err error)
+}
+
+// Lead is held by the process that publishes, until it is released or the store is lost, of which all methods
+// then tell. It is for one goroutine at a time.
+type Lead interface {
+	// Unpublished returns the first records whose event is not published, at most limit.
+	Unpublished(ctx context.Context, limit int) ([]Record, error)
+	// Published notes that the events of these records are published: the first of those that are not.
+	Published(ctx context.Context, ids []int64) error
+	Release()
 }
 
 // Total is how many records of a period are alike.

@@ -161,14 +161,14 @@ func TestScripts(t *testing.T) {
 			"published": func(ts *testscript.TestScript, _ bool, args []string) {
 				defer unforked()()
 				store := worksOn(t, ts)
-				release, err := store.Lead(t.Context())
+				lead, err := store.Lead(t.Context())
 				check.Must(t, err)
-				release()
+				defer lead.Release()
 				n, _ := strconv.Atoi(args[0])
-				records, err := store.Unpublished(t.Context(), n)
+				records, err := lead.Unpublished(t.Context(), n)
 				check.Must(t, err)
 				for i := range records {
-					check.Must(t, store.Published(t.Context(), []int64{records[i].ID}))
+					check.Must(t, lead.Published(t.Context(), []int64{records[i].ID}))
 				}
 				closed(t, store)
 			},

@@ -200,6 +200,23 @@ func (r *rig) read(do func(audit.Store) error) {
 	check.Must(r, errors.Join(do(s), s.Close()))
 }
 
+// leads leads once in the place of the workers, which have stopped: from then on events wait.
+func (r *rig) leads() {
+	r.Helper()
+	var s audit.Store
+	var err error
+	if path, is := strings.CutPrefix(r.url, "sqlite://"); is {
+		s, err = sqlite.Open(r.Context(), path, func(bool) (*audit.Secret, error) { return r.secret, nil })
+	} else {
+		s, err = postgres.Open(r.Context(), r.url, r.secret)
+	}
+	check.Must(r, err)
+	lead, err := s.Lead(r.Context())
+	check.Must(r, err)
+	lead.Release()
+	check.Must(r, s.Close())
+}
+
 // records returns all that is in the store. A worker may be writing to it.
 func (r *rig) records() (all []audit.Record) {
 	r.Helper()
@@ -214,11 +231,10 @@ func (r *rig) records() (all []audit.Record) {
 }
 
 // backlog is how many events no queue has acknowledged.
-func (r *rig) backlog() (n int) {
+func (r *rig) backlog() (n int64) {
 	r.Helper()
-	r.read(func(s audit.Store) error {
-		waiting, err := s.Unpublished(r.Context(), 1_000_000)
-		n = len(waiting)
+	r.read(func(s audit.Store) (err error) {
+		n, _, err = s.Backlog(r.Context())
 		return err
 	})
 	return n

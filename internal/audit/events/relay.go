@@ -51,7 +51,8 @@ type Relay struct {
 	o         Options
 	flow      outage.Tracker
 	headsDue  time.Time
-	// acked are the records of the page that the queue has acknowledged, so that they are not sent again.
+	// acked are the records that the queue has acknowledged and the outbox still has, so that they are not
+	// sent again.
 	acked map[int64]bool
 }
 
@@ -73,28 +74,28 @@ func NewRelay(outbox audit.Outbox, publisher Publisher, o Options) *Relay {
 // outbox.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		release, err := r.outbox.Lead(ctx)
+		lead, err := r.outbox.Lead(ctx)
 		if errors.Is(err, audit.ErrNotLeading) {
 			r.flow.Succeeded()
 			outage.Sleep(ctx, leadEvery/2+rand.N(leadEvery))
 			continue
 		}
 		if err == nil {
-			err = r.lead(ctx)
+			err = r.lead(ctx, lead)
 		}
 		if err != nil && ctx.Err() == nil { // as leader: processes do not take turns at a queue that is away
 			outage.Sleep(ctx, r.flow.Failed(time.Now(), err))
 		}
-		if release != nil {
-			release()
+		if lead != nil {
+			lead.Release()
 		}
 	}
 }
 
 // lead publishes until ctx ends or something fails.
-func (r *Relay) lead(ctx context.Context) error {
+func (r *Relay) lead(ctx context.Context, lead audit.Lead) error {
 	for ctx.Err() == nil {
-		read, err := r.publishPage(ctx)
+		read, err := r.publishPage(ctx, lead)
 		if err == nil {
 			err = r.publishHeads(ctx)
 		}
@@ -111,10 +112,10 @@ func (r *Relay) lead(ctx context.Context) error {
 
 // publishPage publishes the first records of the outbox and takes out what the queue has acknowledged. It
 // returns how many it read, and why not all are published.
-func (r *Relay) publishPage(ctx context.Context) (read int, err error) {
+func (r *Relay) publishPage(ctx context.Context, lead audit.Lead) (read int, err error) {
 	reading, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	page, err := r.outbox.Unpublished(reading, MaxBatch)
+	page, err := lead.Unpublished(reading, MaxBatch)
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +126,7 @@ func (r *Relay) publishPage(ctx context.Context) (read int, err error) {
 		}
 		err = cmp.Or(r.publish(ctx, wave), err)
 	}
-	return len(page), cmp.Or(r.mark(ctx, page), err)
+	return len(page), cmp.Or(r.mark(ctx, lead, page), err)
 }
 
 // nextWave returns the next event of each claim, and why one cannot be made.
@@ -162,22 +163,25 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (failure error) {
 	return failure
 }
 
-// mark takes what the queue has acknowledged of a page out of the outbox, which keeps what is behind a record
-// that was not. It does so when ctx has ended, too.
-func (r *Relay) mark(ctx context.Context, page []audit.Record) error {
+// mark takes what the queue has acknowledged of a page out of the outbox, up to the first record that it has
+// not. It does so when ctx has ended, too.
+func (r *Relay) mark(ctx context.Context, lead audit.Lead, page []audit.Record) error {
 	var ids []int64
-	acked := map[int64]bool{}
-	for i := range page {
-		if id := page[i].ID; r.acked[id] {
-			ids, acked[id] = append(ids, id), true
-		}
+	for i := 0; i < len(page) && r.acked[page[i].ID]; i++ {
+		ids = append(ids, page[i].ID)
 	}
-	if r.acked = acked; len(ids) == 0 {
+	if ids == nil {
 		return nil
 	}
 	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	return r.outbox.Published(marking, ids)
+	if err := lead.Published(marking, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		delete(r.acked, id)
+	}
+	return nil
 }
 
 // publishHeads publishes the event of the heads if it is due.

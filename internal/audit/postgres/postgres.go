@@ -33,9 +33,6 @@ type store struct {
 	pool  *pgxpool.Pool
 	name  string   // the server and the database, for errors
 	heads sync.Map // the heads that this store wrote last, by chain
-
-	publishing sync.Mutex
-	leader     *pgx.Conn // holds the lock of the one who publishes; nil while we do not lead
 }
 
 // Open opens the store at a URL (postgres://user:password@host:port/database) for reading and writing. An

@@ -59,30 +59,32 @@ func TestALostLeadIsNoticedBeforePublishing(t *testing.T) {
 	address, key := devpostgres.Database(t), audittest.Secret(t)
 	one, other := open(t, address, key), open(t, address, key)
 	id := audittest.Append(t, one, audittest.Record(1))[0].Record.ID
-	release, err := one.Lead(t.Context())
+	lost, err := one.Lead(t.Context())
 	check.Must(t, err)
 	if _, err := other.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
 		t.Fatalf("two lead: %v", err)
 	}
 	mustSQL(t, address, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
-	var again func()
+	var again audit.Lead
 	check.Await(t, "the other one to lead", func() bool {
 		again, err = other.Lead(t.Context())
 		return err == nil
 	})
-	if _, err := one.Unpublished(t.Context(), 10); err == nil {
+	if _, err := lost.Unpublished(t.Context(), 10); err == nil {
 		t.Error("it still reads the outbox")
 	}
-	if err := one.Published(t.Context(), []int64{id}); err == nil {
+	if err := lost.Published(t.Context(), []int64{id}); err == nil {
 		t.Error("it still removes from the outbox")
 	}
-	release()
-	again()
-	if release, err = one.Lead(t.Context()); err != nil {
-		t.Fatal(err)
+	lost.Release()
+	if _, err := one.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
+		t.Fatalf("after the release of what was lost: %v", err)
 	}
-	defer release()
-	if records, err := one.Unpublished(t.Context(), 10); err != nil || len(records) != 1 {
+	again.Release()
+	lead, err := one.Lead(t.Context())
+	check.Must(t, err)
+	defer lead.Release()
+	if records, err := lead.Unpublished(t.Context(), 10); err != nil || len(records) != 1 {
 		t.Errorf("%v, %v", records, err)
 	}
 }

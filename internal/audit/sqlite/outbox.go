@@ -3,28 +3,23 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"sync"
+	"slices"
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
 )
 
 // Lead implements [audit.Store]. There is no other process on the file.
-func (s *store) Lead(ctx context.Context) (release func(), err error) {
-	if !s.leading.CompareAndSwap(false, true) {
-		return nil, audit.ErrNotLeading
-	}
-	err = s.write(ctx, func(ctx context.Context, w *writer) error {
+func (s *store) Lead(ctx context.Context) (audit.Lead, error) {
+	return s, s.write(ctx, func(ctx context.Context, w *writer) error {
 		return w.exec(ctx, "INSERT OR IGNORE INTO meta VALUES ('queue', datetime())")
 	})
-	if err != nil {
-		s.leading.Store(false)
-		return nil, err
-	}
-	return sync.OnceFunc(func() { s.leading.Store(false) }), nil
 }
 
-// Unpublished implements [audit.Store]. Records are committed in the order of their IDs, so one place tells
+// Release implements [audit.Lead].
+func (s *store) Release() {}
+
+// Unpublished implements [audit.Lead]. Records are committed in the order of their IDs, so one place tells
 // them apart.
 func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Record, err error) {
 	waiting, err = s.Records(ctx, s.DB, s.Select()+
@@ -32,17 +27,12 @@ func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Rec
 	return waiting, s.failed(err)
 }
 
-// setPublished moves the place on as far as no record is left out.
-const setPublished = `UPDATE outbox SET published = through FROM (
-	SELECT max(seq) AS through FROM (
-		SELECT seq, published + row_number() OVER (ORDER BY seq) AS next
-		FROM records CROSS JOIN outbox WHERE seq IN (SELECT value FROM json_each($1)) AND seq > published
-	) WHERE seq = next) WHERE through > published`
+const setPublished = "UPDATE outbox SET published = max(published, $1)"
 
-// Published implements [audit.Store].
+// Published implements [audit.Lead].
 func (s *store) Published(ctx context.Context, ids []int64) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.exec(ctx, setPublished, list(ids))
+		return w.exec(ctx, setPublished, slices.Max(ids))
 	})
 }
 
@@ -60,7 +50,7 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 		return errors.Join(
 			w.setMark(ctx, "cuts", w.secret.Cut(removed[0], time.Now())),
 			// What is removed will never be published.
-			w.exec(ctx, "UPDATE outbox SET published = max(published, $1)", through),
+			w.exec(ctx, setPublished, through),
 			w.exec(ctx, "DELETE FROM records WHERE seq <= $1", through))
 	})
 	return removed, err

@@ -28,15 +28,14 @@ const readers = 4
 type store struct {
 	reading.Reader
 
-	path    string
-	read    *sql.DB
-	place   *place        // nil where the store is read-only
-	turn    chan struct{} // holds a token during a write
-	writer  *writer       // nil until the first write, and after a failed one
-	closed  bool
-	stored  int64 // how far the chain was at the last commit that was reported done; these need the turn
-	leading atomic.Bool
-	rows    atomic.Pointer[claimRows] // as a reader last read them, nil before
+	path   string
+	read   *sql.DB
+	place  *place        // nil where the store is read-only
+	turn   chan struct{} // holds a token during a write
+	writer *writer       // nil until the first write, and after a failed one
+	closed bool
+	stored int64                     // how far the chain was at the last commit that was reported done; these need the turn
+	rows   atomic.Pointer[claimRows] // as a reader last read them, nil before
 }
 
 // Open opens the store for reading and writing, and makes it where it is not there. The file and the two next

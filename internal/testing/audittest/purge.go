@@ -74,9 +74,7 @@ var purgeFacts = []fact{
 		if err != nil || len(cuts) != 1 || cuts[0].Seq != 50 {
 			t.Errorf("cuts: %+v, %v; want one at the 50th", cuts, err)
 		}
-		release, err := s.Lead(t.Context())
-		check.Must(t, err)
-		release()
+		s.leads(t, func(audit.Lead) error { return nil })
 		waiting, oldest, err := s.Backlog(t.Context())
 		if err != nil || waiting != 50 || oldest != minute(50) {
 			t.Errorf("%d wait since %v, %v", waiting, oldest, err)
@@ -101,14 +99,12 @@ var purgeFacts = []fact{
 			records[i].At = day(i)
 		}
 		all := IDs(s.append(t, records...))
-		release, err := s.Lead(t.Context())
-		check.Must(t, err)
-		release()
+		s.leads(t, func(audit.Lead) error { return nil })
 		s.reopen(t)
 		same(t, "what keeps all", s.purge(t, day(10), 0), audit.Hold{From: day(-1)})
-		check.Must(t, s.Published(t.Context(), all[:5]))
+		s.published(t, all[:5])
 		same(t, "what keeps the rest", s.purge(t, day(10), 4), audit.Hold{From: day(4)})
-		check.Must(t, s.Published(t.Context(), all[5:]))
+		s.published(t, all[5:])
 		s.purge(t, day(10), 6)
 		s.mustVerify(t, 10)
 	}},

@@ -1,10 +1,12 @@
 package eventstest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,9 +20,29 @@ import (
 type Outbox struct {
 	audit.Store
 
-	t    *testing.T
-	path string
-	jobs int64
+	t       *testing.T
+	path    string
+	jobs    int64
+	leading atomic.Bool
+}
+
+// held is the lead of one of the relays.
+type held struct {
+	audit.Lead
+
+	outbox *Outbox
+}
+
+// Release implements [audit.Lead].
+func (h held) Release() { h.outbox.leading.Store(false) }
+
+// Lead lets one of the relays lead, as a store does for several processes.
+func (o *Outbox) Lead(ctx context.Context) (audit.Lead, error) {
+	if !o.leading.CompareAndSwap(false, true) {
+		return nil, audit.ErrNotLeading
+	}
+	lead, err := o.Store.Lead(ctx)
+	return held{lead, o}, err
 }
 
 // NewOutbox opens a store without records, which is closed with the test.
@@ -31,6 +53,8 @@ func NewOutbox(t *testing.T) *Outbox {
 	o.Store, err = sqlite.Open(t.Context(), o.path, audittest.Key(audittest.Secret(t)))
 	check.Must(t, err)
 	t.Cleanup(func() { check.Must(t, o.Close()) })
+	_, err = o.Store.Lead(t.Context()) // from then on records wait
+	check.Must(t, err)
 	return o
 }
 
@@ -70,7 +94,7 @@ func (o *Outbox) Find() { check.Must(o.t, os.Rename(o.path+".away", o.path)) }
 // Waiting returns how many records wait.
 func (o *Outbox) Waiting() int {
 	o.t.Helper()
-	waiting, err := o.Unpublished(o.t.Context(), 1_000_000)
+	waiting, _, err := o.Backlog(o.t.Context())
 	check.Must(o.t, err)
-	return len(waiting)
+	return int(waiting)
 }

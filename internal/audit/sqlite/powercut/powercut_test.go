@@ -83,6 +83,10 @@ func session(ctx context.Context, path string, secret *audit.Secret, n *int) (er
 		return err
 	}
 	defer other.Close() // before the store, which is then the last one and tidies up
+	lead, err := s.Lead(ctx)
+	if err != nil {
+		return err
+	}
 	for batch := range cutBatches {
 		results, err := s.Append(ctx, audittest.Entries(audittest.Records(*n, *n+cutBatch)...))
 		if err != nil {
@@ -90,7 +94,7 @@ func session(ctx context.Context, path string, secret *audit.Secret, n *int) (er
 		}
 		*n += cutBatch
 		fmt.Println(*n) //nolint:forbidigo // it stands in the trace
-		if err := s.Published(ctx, audittest.IDs(results)); err != nil {
+		if err := lead.Published(ctx, audittest.IDs(results)); err != nil {
 			return err
 		}
 		if batch%cutCheckpoint == cutCheckpoint-1 {
