@@ -31,16 +31,17 @@ func (s *store) Lead(ctx context.Context) (audit.Lead, error) {
 	conn := pooled.Hijack()
 	var leads bool
 	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")").Scan(&leads)
-	if err == nil && !leads {
-		err = audit.ErrNotLeading
-	}
-	if err == nil {
+	if err == nil && leads {
 		_, err = conn.Exec(ctx,
 			"INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING")
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		closeConn(conn)
 		return nil, s.wrap("lead", err)
+	case !leads:
+		closeConn(conn)
+		return nil, audit.ErrNotLeading
 	}
 	return lead{s, conn}, nil
 }

@@ -116,29 +116,20 @@ func (s *store) Close() error {
 	return nil
 }
 
-// wrap says which store an error is about and what was being done, and sees to it that the other connections
-// of a server that has gone are not tried one by one.
+// wrap says which store an error is about and what was being done. What comes next is tried over a new
+// connection: the server may have gone, or be a standby now.
 func (s *store) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch sqlstate(err) {
-	case "", readOnlyTransaction, adminShutdown, crashShutdown:
-		// These three are not about the server.
-		if !errors.Is(err, audit.ErrNotLeading) && !errors.Is(err, audit.ErrRow) && !audit.IsBroken(err) {
-			s.pool.Reset()
-		}
-	}
+	s.pool.Reset()
 	return fmt.Errorf("audit store %s: %s: %w", s.name, doing, err)
 }
 
 // The SQLSTATEs that mean something to us.
 const (
-	readOnlyTransaction = "25006" // after a failover, on what is a standby now
-	noSchema            = "3F000" // none of the search_path may be used
-	noPrivilege         = "42501"
-	adminShutdown       = "57P01"
-	crashShutdown       = "57P02"
+	noSchema    = "3F000" // none of the search_path may be used
+	noPrivilege = "42501"
 )
 
 // sqlstate is the code with which the server refused, "" where it was not the server.
