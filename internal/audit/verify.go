@@ -49,9 +49,6 @@ func (e *BrokenError) Message() words.Message {
 	return words.Messagef("%s: %s", place, e.Why)
 }
 
-// Whyf is [words.Messagef] for the stores, which know only this package.
-func Whyf(format string, args ...any) words.Message { return words.Messagef(format, args...) }
-
 // Verified is what a check has found to be in order.
 type Verified struct {
 	// Records is how many were checked, Removed how many are gone with a signed cut in their place.

@@ -19,7 +19,7 @@ import (
 )
 
 // usedTexts returns the formats that the code has for people, with the places where it has them: the literals
-// that are the first argument of Messagef, Whyf, sayf, linef and a Sprintf that is not fmt's.
+// that are the first argument of Messagef, sayf, linef and a Sprintf that is not fmt's.
 func usedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	used := map[string]string{}
@@ -79,7 +79,7 @@ func usedTexts(t *testing.T) map[string]string {
 
 func formatsForPeople(function ast.Expr) bool {
 	name := named(function)
-	return slices.Contains([]string{"Messagef", "Whyf", "sayf", "linef"}, name) ||
+	return slices.Contains([]string{"Messagef", "sayf", "linef"}, name) ||
 		name == "Sprintf" && called(function) != "fmt.Sprintf"
 }
 

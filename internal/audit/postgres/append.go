@@ -11,6 +11,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/reading"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 const (
@@ -94,7 +95,7 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	last.Queue("COMMIT")
 	if err := conn.SendBatch(ctx, &last).Close(); err != nil {
 		if fault, ok := errors.AsType[*pgconn.PgError](err); ok && fault.ConstraintName == "records_place" {
-			err = &audit.BrokenError{Chain: end.Chain, Why: audit.Whyf(
+			err = &audit.BrokenError{Chain: end.Chain, Why: text.Messagef(
 				"its signed head is behind its records: an earlier one was put back")}
 		}
 		return nil, err
@@ -118,13 +119,13 @@ func ownSession(rows pgx.Rows) error {
 // key: to sign what follows a forged head would make it look like ours.
 func (s *store) checkHead(h audit.Head) error {
 	if h.Chain == 0 {
-		return &audit.BrokenError{Why: audit.Whyf(
+		return &audit.BrokenError{Why: text.Messagef(
 			"the signed head of a chain is gone; worker audit verify shows which")}
 	}
 	if last, ok := s.heads.Load(h.Chain); ok && reflect.DeepEqual(last, h) || s.Secret.Public().CheckHead(h) {
 		return nil
 	}
-	return &audit.BrokenError{Chain: h.Chain, Why: audit.Whyf("its head was not signed with this key: " +
+	return &audit.BrokenError{Chain: h.Chain, Why: text.Messagef("its head was not signed with this key: " +
 		"it was changed; worker audit verify shows what is wrong with it")}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/reading"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // dialect is how the tables are read. The file has one chain, and a record's place in it is its ID.
@@ -117,5 +118,5 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 
 func damage(finding string) error {
 	finding = strings.Join(strings.Fields(finding), " ")
-	return &audit.BrokenError{Why: audit.Whyf("the file is damaged, restore a backup: %s", finding)}
+	return &audit.BrokenError{Why: text.Messagef("the file is damaged, restore a backup: %s", finding)}
 }

@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/audit/reading"
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // chainNumber is that of the only chain.
@@ -102,7 +103,7 @@ func (w *writer) load(ctx context.Context) error {
 		return err
 	}
 	if h := heads[0]; h.Seq != w.end.Seq || h.Hash != w.end.Hash || !w.secret.Public().CheckHead(h) {
-		return &audit.BrokenError{Chain: chainNumber, Seq: w.end.Seq, Why: audit.Whyf(
+		return &audit.BrokenError{Chain: chainNumber, Seq: w.end.Seq, Why: text.Messagef(
 			"it is the last one, but not the one that the signed head names; " +
 				"see what worker audit verify says, and restore a backup")}
 	}
