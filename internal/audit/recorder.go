@@ -21,8 +21,7 @@ type Recorder struct {
 	log    *zap.Logger
 	failed func()
 
-	outage  outage.Tracker
-	writing chan struct{} // holds one token: its holder appends for all that wait
+	outage outage.Tracker
 
 	mu      sync.Mutex
 	waiting []*request
@@ -56,7 +55,7 @@ const (
 // NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append
 // that failed. Its Run must run while it is used.
 func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
-	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed, writing: make(chan struct{}, 1)}
+	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed}
 	r.outage.Log, r.outage.Level = r.log, zapcore.ErrorLevel
 	r.outage.Lost, r.outage.Back = "store_lost", "store_back"
 	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
@@ -70,54 +69,43 @@ func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error
 	q := &request{entries: entries, done: make(chan struct{})}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, q)
-	r.mu.Unlock()
-	select {
-	case r.writing <- struct{}{}:
+	if r.since.IsZero() {
 		// In another goroutine and without this context: what is appended is not only the caller's, and a
 		// hung disk ignores contexts.
-		go func() {
-			for r.appendWaiting(context.WithoutCancel(ctx)) {
-			}
-			<-r.writing
-		}()
-	case <-q.done:
-	case <-ctx.Done():
+		r.since = time.Now()
+		go r.appendWaiting(context.WithoutCancel(ctx))
 	}
+	r.mu.Unlock()
 	select {
 	case <-q.done:
-	case <-ctx.Done():
-		select {
-		case <-q.done:
-		default: // the next holder of the token may still append it
-			return nil, fmt.Errorf("audit store: %w", ctx.Err())
-		}
+		return q.results, q.err
+	case <-ctx.Done(): // it may still be appended
+		return nil, fmt.Errorf("audit store: %w", ctx.Err())
 	}
-	return q.results, q.err
 }
 
-// appendWaiting appends in one transaction what all requests that wait now brought, as far as they fit in,
-// and completes them. It reports whether there were any.
-func (r *Recorder) appendWaiting(ctx context.Context) bool {
-	began := time.Now()
-	group, entries := r.take(began)
-	if len(group) == 0 {
-		return false
-	}
-	results, err := r.append(ctx, entries)
-	r.mu.Lock()
-	r.since = time.Time{}
-	r.observe(began, err)
-	r.mu.Unlock()
-	for _, q := range group {
-		if q.err = err; err == nil {
-			q.results, results = results[:len(q.entries):len(q.entries)], results[len(q.entries):]
+// appendWaiting appends until no request waits, and completes the requests.
+func (r *Recorder) appendWaiting(ctx context.Context) {
+	for {
+		began := time.Now()
+		group, entries := r.take(began)
+		if group == nil {
+			return
 		}
-		close(q.done)
+		results, err := r.append(ctx, entries)
+		r.mu.Lock()
+		r.observe(began, err)
+		r.mu.Unlock()
+		for _, q := range group {
+			if q.err = err; err == nil {
+				q.results, results = results[:len(q.entries):len(q.entries)], results[len(q.entries):]
+			}
+			close(q.done)
+		}
 	}
-	return true
 }
 
-// take takes the requests of the next transaction.
+// take takes the requests of the next transaction: all that wait, as far as they fit in.
 func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,8 +113,8 @@ func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
 		group, entries = append(group, r.waiting[0]), append(entries, r.waiting[0].entries...)
 		r.waiting = r.waiting[1:]
 	}
-	if len(group) > 0 {
-		r.since = now
+	if r.since = now; group == nil {
+		r.since = time.Time{}
 	}
 	return group, entries
 }
@@ -176,25 +164,13 @@ func (r *Recorder) observe(began time.Time, err error) {
 	r.outage.Succeeded()
 }
 
-// Run probes a store that is lost or idle until ctx ends. Then it waits up to a second for an append whose
-// caller is gone.
+// Run probes a store that is lost or idle until ctx ends.
 func (r *Recorder) Run(ctx context.Context) {
-	backoff := outage.Backoff{Min: 50 * time.Millisecond, Max: 2 * time.Second}
 	for ctx.Err() == nil {
-		if r.Err() == nil {
-			backoff.Reset()
-			outage.Sleep(ctx, watchEvery)
-		} else {
-			outage.Sleep(ctx, backoff.Next())
-		}
-		if lost := r.Err() != nil; ctx.Err() == nil && (lost || !r.busy()) {
+		outage.Sleep(ctx, watchEvery)
+		if lost := r.Err() != nil; lost || !r.busy() {
 			r.probe(ctx, lost)
 		}
-	}
-	select {
-	case r.writing <- struct{}{}:
-		<-r.writing
-	case <-time.After(time.Second):
 	}
 }
 
