@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -290,10 +289,4 @@ func (c *check) noneMissing() error {
 		}
 	}
 	return nil
-}
-
-// IsBroken reports whether the error is that the trail does not hold.
-func IsBroken(err error) bool {
-	_, is := errors.AsType[*BrokenError](err)
-	return is
 }

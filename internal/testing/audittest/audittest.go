@@ -2,6 +2,7 @@
 package audittest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -119,6 +120,12 @@ func (s *subject) verify(t *testing.T, known ...audit.Head) (audit.Verified, err
 func (s *subject) mustVerify(t *testing.T, records int64) audit.Verified {
 	t.Helper()
 	return Verify(t, s, s.secret, records)
+}
+
+// IsBroken reports whether the error is that the trail does not hold.
+func IsBroken(err error) bool {
+	_, is := errors.AsType[*audit.BrokenError](err)
+	return is
 }
 
 func stored(results []audit.Stored) []audit.Record {

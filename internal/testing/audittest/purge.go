@@ -146,7 +146,7 @@ var purgeFacts = []fact{
 		mine := s.head(t)
 		for _, chain := range []int{mine.Chain, mine.Chain + 1} {
 			_, err := s.verify(t, mine, other.Head(audit.ChainAt(audit.Head{Chain: chain, Seq: 2, Hash: mine.Hash}), mine.At))
-			if err == nil || audit.IsBroken(err) {
+			if err == nil || IsBroken(err) {
 				t.Errorf("chain %d: %v", chain, err)
 			}
 		}

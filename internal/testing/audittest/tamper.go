@@ -181,7 +181,7 @@ var tamperFacts = []fact{
 			"seq": "seq + 1", "hash": s.database.Bytes(make([]byte, 32)), "signature": s.database.Bytes(forged.Signature), "at": s.database.Later("at"),
 		} {
 			s.tamper(t, "UPDATE cuts SET %s = %s", column, change)
-			if _, err := s.verify(t); !audit.IsBroken(err) {
+			if _, err := s.verify(t); !IsBroken(err) {
 				t.Errorf("%s of the cut was changed: %v", column, err)
 			}
 			s.tamper(t, "UPDATE cuts SET %[1]s = (SELECT %[1]s FROM untouched)", column)
@@ -220,7 +220,7 @@ var tamperFacts = []fact{
 			"added":           {"INSERT INTO claims (claim_id, state) SELECT 'CLM-x-1', state FROM untouched WHERE claim_id = '" + claim + "'", false},
 		} {
 			s.tamper(t, "%s", c.change)
-			if _, err := s.verify(t); !audit.IsBroken(err) {
+			if _, err := s.verify(t); !IsBroken(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if c.found {

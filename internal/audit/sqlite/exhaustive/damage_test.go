@@ -182,7 +182,7 @@ func (w whole) asWorker(t *testing.T, path string) (outcome, string) {
 	}
 	defer s.Close() // a damaged store may fail to
 	_, err = audit.Verify(t.Context(), s, w.secret.Public(), w.known)
-	if audit.IsBroken(err) {
+	if audittest.IsBroken(err) {
 		return named, ""
 	}
 	if err != nil {
