@@ -142,7 +142,7 @@ func (b *bench) inOrder() {
 
 var errAway = errors.New("no route to the queue")
 
-// Of the stores, audittest shows that one leads at a time.
+// Of PostgreSQL, its own tests show that one process leads at a time.
 func TestOfTwoRelaysOnePublishesAndTheOtherTakesOver(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.queue.delay = time.Millisecond
