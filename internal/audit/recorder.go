@@ -179,7 +179,7 @@ func (r *Recorder) probe(ctx context.Context, lost bool) {
 	probing, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	began := time.Now()
-	err := r.store.Probe(probing)
+	_, err := r.store.Append(probing, nil)
 	if err != nil && (lost || ctx.Err() != nil) {
 		return
 	}

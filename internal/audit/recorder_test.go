@@ -36,6 +36,9 @@ type disk struct {
 var errDisk = errors.New("disk")
 
 func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
+	if len(entries) == 0 {
+		return nil, d.probe(ctx)
+	}
 	if d.deaf {
 		<-d.hold
 	}
@@ -66,7 +69,7 @@ func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Store
 	return results, nil
 }
 
-func (d *disk) Probe(ctx context.Context) error {
+func (d *disk) probe(ctx context.Context) error {
 	if d.hold != nil {
 		select {
 		case <-d.hold:

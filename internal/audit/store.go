@@ -51,10 +51,9 @@ type Log interface {
 	// to disk when it returns. An entry whose key is stored already is not stored again: the result is then
 	// the stored one. Results are in the order of the entries, of which there are at most [MaxBatch].
 	//
-	// An error leaves open whether the records were stored; to append them again is safe.
+	// An error leaves open whether the records were stored; to append them again is safe. To append none shows
+	// whether the store takes writes, for the head is written all the same.
 	Append(ctx context.Context, entries []Entry) ([]Stored, error)
-	// Probe reports whether the store takes writes, by making one.
-	Probe(ctx context.Context) error
 }
 
 // Outbox is the part of a [Store] that publishes events.

@@ -40,7 +40,8 @@ const (
 
 // Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and
 // jobs, a chain, the IDs. So IDs ascend within a claim and within a chain, and a transaction that has
-// its chain does not wait.
+// its chain does not wait. An append of nothing blocks no other, and fails where any fails, such as behind a
+// pooler that takes no transaction, or a lock on a table.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	results, err := s.append(ctx, entries)
 	return results, s.wrap("append", err)
@@ -127,11 +128,4 @@ func (s *store) checkHead(h audit.Head) error {
 	}
 	return &audit.BrokenError{Chain: h.Chain, Why: text.Messagef("its head was not signed with this key: " +
 		"it was changed; worker audit verify shows what is wrong with it")}
-}
-
-// Probe appends nothing, which blocks no other append. It fails where an append fails, such as behind a
-// pooler that takes no transaction, or a lock on a table.
-func (s *store) Probe(ctx context.Context) error {
-	_, err := s.Append(ctx, nil)
-	return err
 }

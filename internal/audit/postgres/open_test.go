@@ -127,8 +127,8 @@ func TestNothingIsSavedOverASessionOfSomebodyElse(t *testing.T) {
 		"SELECT set_config('default_transaction_read_only', 'on', false), set_config('lock_timeout', '0', false)",
 	} {
 		check.Must(t, postgres.Exec(t, s, statement))
-		check.Fails(t, s.Probe(t.Context()), "in PgBouncer set pool_mode = session")
-		check.Must(t, s.Probe(t.Context())) // over a new one
+		check.Fails(t, audittest.Probe(t.Context(), s), "in PgBouncer set pool_mode = session")
+		check.Must(t, audittest.Probe(t.Context(), s)) // over a new one
 	}
 }
 
@@ -144,7 +144,7 @@ func TestReadingOnlyWritesNothing(t *testing.T) {
 	}
 	for name, write := range map[string]func() error{
 		"append":    func() error { _, err := s.Append(t.Context(), audittest.Entries(audittest.Record(3))); return err },
-		"probe":     func() error { return s.Probe(t.Context()) },
+		"probe":     func() error { return audittest.Probe(t.Context(), s) },
 		"purge":     func() error { _, err := s.Purge(t.Context(), time.Now(), false); return err },
 		"lead":      func() error { _, err := s.Lead(t.Context()); return err },
 		"by itself": func() error { return postgres.Exec(t, s, "UPDATE outbox SET published = 3") },

@@ -60,7 +60,7 @@ func TestReadingWhatAKilledProcessLeftChangesNothing(t *testing.T) {
 	audittest.Verify(t, reader, secret, 100)
 	_, err = reader.Append(t.Context(), audittest.Entries(audittest.Record(0)))
 	_, purgeErr := reader.Purge(t.Context(), audittest.Start, false)
-	for name, err := range map[string]error{"append": err, "purge": purgeErr, "probe": reader.Probe(t.Context())} {
+	for name, err := range map[string]error{"append": err, "purge": purgeErr, "probe": audittest.Probe(t.Context(), reader)} {
 		if err == nil {
 			t.Errorf("%s: done", name)
 		}

@@ -56,7 +56,7 @@ func TestACommitIntoAMisplacedFileFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, path, _ := working(t)
 			check.Must(t, test.stray(path))
-			for what, err := range map[string]error{"probe": s.Probe(t.Context()), "append": audittest.Fill(t.Context(), s, audittest.Records(100, 101)), "the end": s.Close()} {
+			for what, err := range map[string]error{"probe": audittest.Probe(t.Context(), s), "append": audittest.Fill(t.Context(), s, audittest.Records(100, 101)), "the end": s.Close()} {
 				check.Fails(t, err, test.says, path)
 				if t.Failed() {
 					t.Fatal(what)
@@ -92,7 +92,7 @@ func TestALogThatIsTakenAwayCostsNoRecordAtAnOrderlyEnd(t *testing.T) {
 			if foreign {
 				check.Must(t, os.WriteFile(path+"-wal", []byte("another log"), 0o600))
 			}
-			check.Fails(t, s.Probe(t.Context()), "-wal")
+			check.Fails(t, audittest.Probe(t.Context(), s), "-wal")
 			check.Fails(t, s.Close(), "-wal")
 			if foreign {
 				if text := mustRead(t, path+"-wal"); text != "another log" {
@@ -121,13 +121,13 @@ func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {
 		reader, err := OpenReadOnly(t.Context(), path, nil)
 		check.Must(t, err)
 		_, _, err = reader.Heads(t.Context())
-		check.Must(t, err, reader.Close(), file{path}.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)"), s.Probe(t.Context()))
+		check.Must(t, err, reader.Close(), file{path}.exec(t, "PRAGMA wal_checkpoint(TRUNCATE)"), audittest.Probe(t.Context(), s))
 	}
-	check.Must(t, Backup(t.Context(), path, path+".backup"), s.Probe(t.Context()))
+	check.Must(t, Backup(t.Context(), path, path+".backup"), audittest.Probe(t.Context(), s))
 	// A write that fails, after which the writer is opened anew.
 	err := s.write(t.Context(), func(ctx context.Context, w *writer) error { return w.exec(ctx, "INSERT INTO nowhere VALUES (1)") })
 	check.Fails(t, err, "nowhere")
-	check.Must(t, s.Probe(t.Context()), s.Probe(t.Context()), s.Close())
+	check.Must(t, audittest.Probe(t.Context(), s), audittest.Probe(t.Context(), s), s.Close())
 	holds(t, path, secret, 3100)
 }
 

@@ -144,9 +144,6 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 
 // Append implements [audit.Store].
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
-	if len(entries) == 0 {
-		return nil, nil
-	}
 	b := audit.NewBatch(entries)
 	var c *audit.Change
 	err := s.write(ctx, func(ctx context.Context, w *writer) error {
@@ -155,9 +152,6 @@ func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stor
 		}
 		c = b.Place(w.secret, w.end, nil)
 		w.end = c.Head // if the commit fails, the writer is given up
-		if len(c.Records) == 0 {
-			return nil
-		}
 		return w.insert(ctx, c)
 	})
 	if err != nil {
@@ -326,8 +320,3 @@ var (
 	insertClaims  = repeated("claims", "id, claim_id, state",
 		" ON CONFLICT DO UPDATE SET state = excluded.state")
 )
-
-// Probe implements [audit.Store]. It writes the head once more.
-func (s *store) Probe(ctx context.Context) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.setMark(ctx, "heads", w.end) })
-}

@@ -132,7 +132,7 @@ var appendFacts = []fact{
 	}},
 	{"a probe writes and leaves no trace in the records", func(t *testing.T, s *subject) {
 		for range 3 {
-			check.Must(t, s.Probe(t.Context()))
+			check.Must(t, Probe(t.Context(), s))
 		}
 		same(t, "how many records are stored", len(s.all(t)), 0)
 	}},

@@ -82,6 +82,12 @@ func Key(secret *audit.Secret) func(fresh bool) (*audit.Secret, error) {
 	return func(bool) (*audit.Secret, error) { return secret, nil }
 }
 
+// Probe asks whether a store takes writes.
+func Probe(ctx context.Context, s audit.Log) error {
+	_, err := s.Append(ctx, nil)
+	return err
+}
+
 // Fill appends the records as fast as the store takes them.
 func Fill(ctx context.Context, store audit.Log, records []audit.Record) error {
 	for some := range slices.Chunk(records, audit.MaxBatch) {
