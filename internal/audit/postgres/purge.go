@@ -54,8 +54,5 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 		err = fmt.Errorf("%w: only the owner of the tables may remove records: "+
 			"name that role in RETRY_DATABASE_URL", err)
 	}
-	if err != nil {
-		return nil, s.wrap("purge", err)
-	}
-	return removed, nil
+	return removed, s.wrap("purge", err)
 }
