@@ -178,9 +178,7 @@ func (c *check) Record(r *Record) error {
 	switch want := of.Seq + 1; {
 	case r.Seq > of.records && want > of.records:
 		return broken(r, words.Messagef("added: the signed head has %d records", of.records))
-	case r.Seq < want:
-		return broken(r, words.Messagef("added: the chain begins behind it"))
-	case r.Seq != want:
+	case r.Seq > want:
 		return &BrokenError{Chain: r.Chain, Seq: want, Why: words.Messagef("removed")}
 	case !of.Follows(r):
 		return broken(r, words.Messagef("changed, or moved here from another place"))
