@@ -117,7 +117,6 @@ type claimCheck struct {
 	State
 
 	partial bool // its first records were removed
-	seen    bool // its row is there
 }
 
 // Ends implements [Walker].
@@ -247,15 +246,13 @@ func (c *check) Row(claimID string, state *State, err error) error {
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef("%s", err.Error())}
 	case of == nil:
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef(
-			"added: by its records the claim is not open")}
-	case of.seen:
-		return &BrokenError{ClaimID: claimID, Why: words.Messagef("added: the claim has a row already")}
+			"added: by its records the claim has no such row")}
 	case of.partial && state.Tip != of.Tip, !of.partial && !reflect.DeepEqual(of.State, *state):
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef(
 			"it is not what the claim's records add up to: it was changed, " +
 				"or an earlier one was put back; restore a backup")}
 	}
-	of.seen = true
+	delete(c.claims, claimID) // what is left has no row
 	c.Claims++
 	return nil
 }
@@ -281,7 +278,7 @@ func (c *check) end() error {
 // noneMissing checks that each open claim has its row.
 func (c *check) noneMissing() error {
 	for claim, of := range c.claims {
-		if !of.seen && !of.IsZero() {
+		if !of.IsZero() {
 			return &BrokenError{ClaimID: claim, Why: words.Messagef(
 				"removed: by its records the claim is open; restore a backup")}
 		}
