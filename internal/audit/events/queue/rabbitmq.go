@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -19,7 +18,6 @@ import (
 type rabbitMQ struct {
 	*place
 
-	raw     net.Conn // of conn, closed to end what hangs
 	conn    *amqp.Connection
 	channel *amqp.Channel // nil while there is no connection
 	closed  chan *amqp.Error
@@ -53,9 +51,7 @@ func (q *rabbitMQ) Publish(ctx context.Context, batch []events.Event) []error {
 
 // send sends the batch and awaits its confirmations.
 func (q *rabbitMQ) send(ctx context.Context, batch []events.Event) []error {
-	// A broker that is short of memory or disk stops reading, and a write then hangs.
-	raw := q.raw
-	defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
+	defer q.bounded(ctx)()
 	errs, publish := make([]error, len(batch)), q.channel.PublishWithDeferredConfirm
 	confirmations := make([]*amqp.DeferredConfirmation, len(batch))
 	for i, e := range batch {
@@ -85,6 +81,13 @@ func (q *rabbitMQ) send(ctx context.Context, batch []events.Event) []error {
 	return errs
 }
 
+// bounded has the connection closed when ctx ends: no call has a deadline, and a broker that is short of
+// memory or disk stops reading.
+func (q *rabbitMQ) bounded(ctx context.Context) (stop func() bool) {
+	conn := q.conn
+	return context.AfterFunc(ctx, func() { _ = conn.CloseDeadline(time.Now()) })
+}
+
 // collectReturned finds the events that were returned: confirmed, but in no queue.
 func (q *rabbitMQ) collectReturned(batch []events.Event, errs []error) {
 	for len(q.returned) > 0 {
@@ -98,25 +101,18 @@ func (q *rabbitMQ) collectReturned(batch []events.Event, errs []error) {
 // connect opens a connection and a channel, and makes exchange and queue.
 func (q *rabbitMQ) connect(ctx context.Context) error {
 	_ = q.Close() // what is left of the one before
-	stop := func() bool { return true }
-	defer func() { stop() }()
 	config := amqp.Config{
 		SASL:  []amqp.Authentication{&amqp.PlainAuth{Username: q.user, Password: q.password}},
 		Vhost: cmp.Or(q.path, "/"), TLSClientConfig: q.tls.Clone(),
-		Heartbeat: 10 * time.Second, // a dead connection is found within twice that
-		Dial: func(network, _ string) (raw net.Conn, err error) {
-			if raw, err = new(net.Dialer).DialContext(ctx, network, q.hosts[0]); err == nil {
-				q.raw = raw
-				stop = context.AfterFunc(ctx, func() { _ = raw.Close() }) // what follows has no deadline
-			}
-			return raw, err
-		},
+		Heartbeat:  10 * time.Second,                  // a dead connection is found within twice that
+		Dial:       amqp.DefaultDial(3 * time.Second), // less than a Publish has, so that its error says why
 		Properties: amqp.NewConnectionProperties(),
 	}
 	config.Properties.SetClientConnectionName("analyze-retry")
 	var channel *amqp.Channel
 	var err error
 	if q.conn, err = amqp.DialConfig(q.scheme+"://"+q.hosts[0], config); err == nil {
+		defer q.bounded(ctx)()
 		channel, err = q.conn.Channel()
 	}
 	if err == nil {
@@ -158,9 +154,6 @@ func (q *rabbitMQ) Close() error {
 	if q.conn != nil {
 		_ = q.conn.CloseDeadline(time.Now().Add(time.Second))
 	}
-	if q.raw != nil {
-		_ = q.raw.Close()
-	}
-	q.raw, q.conn, q.channel = nil, nil, nil
+	q.conn, q.channel = nil, nil
 	return nil
 }
