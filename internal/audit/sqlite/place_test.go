@@ -111,7 +111,7 @@ func TestAFileThatHasLostRecordsIsNotContinued(t *testing.T) {
 	_ = s.writer.close()
 	s.writer = nil
 	s.stored++ // one that was reported done
-	check.Fails(t, s.Probe(t.Context()), "it had 101 records and has 100", "restore a backup")
+	check.Fails(t, audittest.Probe(t.Context(), s), "it had 101 records and has 100", "restore a backup")
 }
 
 func TestQuestionsBackupsAndCheckpointsLeaveTheFileInItsPlace(t *testing.T) {

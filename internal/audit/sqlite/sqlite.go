@@ -34,7 +34,7 @@ type store struct {
 	turn   chan struct{} // holds a token during a write
 	writer *writer       // nil until the first write, and after a failed one
 	closed bool
-	stored int64                     // how far the chain was at the last commit that was reported done; these need the turn
+	stored int64                     // the end of the chain at the last commit reported done; these need turn
 	rows   atomic.Pointer[claimRows] // as a reader last read them, nil before
 }
 

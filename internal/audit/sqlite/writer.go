@@ -244,8 +244,8 @@ func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err e
 
 // list is numbers as json_each reads them.
 func list(numbers []int64) string {
-	text, _ := json.Marshal(numbers) // which all have a form
-	return string(text)
+	array, _ := json.Marshal(numbers) // which all have a form
+	return string(array)
 }
 
 // insert writes what has changed.
