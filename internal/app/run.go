@@ -61,12 +61,12 @@ func (a *App) close() error {
 }
 
 // stopTimeout is how long a stop may take once the jobs are done: longer than it waits for by itself. That is
-// two seconds each for the queue and for the server that gets the lead back, and one for requests.
+// two seconds each for the queue, for the store, and for the server that gets the lead back, and one for
+// requests.
 const stopTimeout = 10 * time.Second
 
-// within gives up after stopTimeout, because a hung disk ignores contexts, and the driver of PostgreSQL waits
-// for connections that are half-open. The process ends then as in a crash, which loses nothing that was
-// stored.
+// within gives up after stopTimeout, because a hung disk ignores contexts. The process ends then as in a
+// crash, which loses nothing that was stored.
 func within(do func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- do() }()
@@ -74,7 +74,7 @@ func within(do func() error) error {
 	case err := <-ended:
 		return err
 	case <-time.After(stopTimeout):
-		return fmt.Errorf("not stopped after %v: does the store hang, or its disk?", stopTimeout)
+		return fmt.Errorf("not stopped after %v: does the store's disk hang?", stopTimeout)
 	}
 }
 

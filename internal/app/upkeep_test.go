@@ -198,7 +198,7 @@ func TestAStopEndsWhereAStepOfItHangs(t *testing.T) {
 		check.Fails(t, within(a.close), "last broke\nfirst broke")
 		check.Same(t, "last, first", strings.Join(done, ", "), "steps in order")
 		a.cleanups = append(a.cleanups, func() error { <-hangs; return nil })
-		check.Fails(t, within(a.close), "not stopped after 10s", "does the store hang, or its disk?")
+		check.Fails(t, within(a.close), "not stopped after 10s", "disk hang?")
 		close(hangs)
 	})
 }

@@ -1,9 +1,11 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/audit/postgres"
 	"hospital.example/analyze-retry/internal/testing/audittest"
@@ -52,4 +54,26 @@ func TestAConnectionThatIsCutAnywhereLosesAndDoublesNothing(t *testing.T) {
 	}
 	audittest.Verify(t, open(t, address, key), key, int64(job))
 	t.Log(fmt.Sprint("cut to the server and to the client: ", cut))
+}
+
+// The guard is poolTimeout: pgx waits 15 s for the end of a connection whose query was given up.
+func TestAStopBesideDeadConnectionsEndsInTime(t *testing.T) {
+	behind, p := through(t, devpostgres.Database(t))
+	s, err := postgres.Open(t.Context(), behind, audittest.Secret(t))
+	check.Must(t, err)
+	lead, err := s.Lead(t.Context())
+	check.Must(t, err)
+	audittest.Append(t, s, audittest.Record(0))
+	p.Set(proxy.Faults{Hole: [2]bool{true, true}})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Append(ctx, audittest.Entries(audittest.Record(1))); err == nil {
+		t.Fatal("it appended through a dead connection")
+	}
+	began := time.Now()
+	lead.Release()
+	check.Must(t, s.Close())
+	if took := time.Since(began); took > 6*time.Second { // internal/app gives the stores and connections ten together
+		t.Errorf("it took %v", took)
+	}
 }

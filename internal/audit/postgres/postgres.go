@@ -109,10 +109,21 @@ func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// Close ends all connections. It waits for those in use, and where the server is away up to 15 s for those
-// whose query was given up: the caller puts a bound to that.
+// poolTimeout is how long Close waits for the pool. That waits for 15 s itself for the end of a connection
+// whose query was given up, which never comes if the connection is half-open.
+const poolTimeout = 2 * time.Second
+
+// Close ends all connections. It waits for those in use, up to poolTimeout. The server ends what is left.
 func (s *store) Close() error {
-	s.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		s.pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(poolTimeout):
+	}
 	return nil
 }
 
