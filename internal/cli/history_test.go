@@ -148,7 +148,7 @@ func TestAPolicyThatOnlyTheTrailKnowsChoosesClaims(t *testing.T) {
 	stopped.Policy, stopped.HeldBy = "retired", "dental"
 	a := archived(t, keyed([]audit.Record{stopped}))
 	a.prints(t, []string{"claims", "--policy", "retired", "--with", "dental"}, "CLM-OLD-1 stopped: dental", "stopped 1; dental 1.")
-	a.fails(t, 2, `--with is "nobody"; known are billing, dental, operations, registration`, "claims", "--with", "nobody")
+	a.fails(t, 2, `--with is "sales"; known are billing, dental, operations, registration`, "claims", "--with", "sales")
 }
 
 // A person's answer that was no decision changes nothing: the history shows it, with its marks in the

@@ -107,7 +107,7 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, te
 	return r.Pick(c.Context(), plan.Claims), text.Messagef("of the plan"), err
 }
 
-// unknown returns why nothing is chosen, if that is a name that nobody knows.
+// unknown returns an error if nothing is chosen because of a policy, a rule or a code that is not known.
 func (o *redriveFlags) unknown(c *call) error {
 	_, err := chosen(c, nil, "", o.filter.Policy)
 	switch {
@@ -217,7 +217,7 @@ func (r *redriven) sayPlan(w *wording, from text.Message) {
 	w.WriteString("\n")
 	w.sayf("%d claims %s; %d to send again.", len(r.Claims), from, r.Count(redrive.Planned))
 	if arrived > 0 {
-		w.sayf("%d of these may have arrived. CHECK_STATUS: nobody knows until the insurer is asked. "+
+		w.sayf("%d of these may have arrived. CHECK_STATUS: ask the insurer. "+
 			"DUPLICATE: the insurer says so.", arrived)
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {

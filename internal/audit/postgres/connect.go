@@ -20,8 +20,8 @@ const (
 	maxConns = 4
 	// connectTimeout bounds one try to connect where the URL names no connect_timeout.
 	connectTimeout = 5 * time.Second
-	// lockTimeout is that of a session that writes. Nobody else's has it, so it also shows that the others of
-	// its settings are in force.
+	// lockTimeout is that of a session that writes. No other client sets this value, so it also shows that
+	// the other settings of the session are in force.
 	lockTimeout = "700ms"
 )
 

@@ -128,7 +128,7 @@ func check(records []audit.Record) (string, error) {
 	for i := range slices.Backward(records) {
 		r := &records[i]
 		if r.Kind.Ends() || r.Kind == audit.KindResubmitted || r.Kind == audit.KindRedriven {
-			break // whoever sent it again has asked about the tries before
+			break // the person who sent it again has asked about the tries before
 		}
 		found := strings.ToLower(r.Rule + " " + r.Code)
 		if slices.ContainsFunc(duplicate, func(one string) bool { return strings.Contains(found, one) }) {
