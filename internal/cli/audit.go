@@ -13,17 +13,12 @@ import (
 )
 
 func (p *program) audit() *cobra.Command {
-	return p.group("audit", "Check, export and clear the audit trail", "worker audit verify",
+	return p.group("audit",
 		p.auditVerify(), p.auditBackup(), p.auditRestore(), p.auditExport(), p.auditPurge(), p.auditMigrate())
 }
 
 func (p *program) auditExport() *cobra.Command {
-	return p.does(&cobra.Command{
-		Use:     "export CLAIM",
-		Short:   "Print everything that is stored about a claim, as JSON lines",
-		Example: `  worker audit export CLM-ENC-001-1234567890 > claim.jsonl`,
-		Args:    cobra.ExactArgs(1),
-	}, aStore, func(c *call) error {
+	return p.does(&cobra.Command{Use: "export CLAIM", Args: cobra.ExactArgs(1)}, aStore, func(c *call) error {
 		_, records, err := c.claim()
 		for i := range records {
 			err = errors.Join(err, c.w.json(recordOf(&records[i]), ""))
@@ -33,12 +28,8 @@ func (p *program) auditExport() *cobra.Command {
 }
 
 func (p *program) auditBackup() *cobra.Command {
-	return p.answers(&cobra.Command{
-		Use:     "backup FILE",
-		Short:   "Copy a SQLite store into a new file, and check the copy",
-		Example: `  worker audit backup /backup/analyze-retry-2026-11-21.db`,
-		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call) (any, error) {
+	command := &cobra.Command{Use: "backup FILE", Args: cobra.ExactArgs(1)}
+	return p.answers(command, settings, func(c *call) (any, error) {
 		if err := app.Backup(c.Context(), c.cfg, c.args[0]); err != nil {
 			return nil, fmt.Errorf("%w: %w", text.Messagef("not copied into %s", c.args[0]), err)
 		}
@@ -55,12 +46,8 @@ func (p *program) auditBackup() *cobra.Command {
 }
 
 func (p *program) auditRestore() *cobra.Command {
-	return p.answers(&cobra.Command{
-		Use:     "restore BACKUP",
-		Short:   "Put a checked backup in the place of a SQLite store",
-		Example: `  worker audit restore /backup/analyze-retry-2026-11-21.db`,
-		Args:    cobra.ExactArgs(1),
-	}, settings, func(c *call) (any, error) {
+	command := &cobra.Command{Use: "restore BACKUP", Args: cobra.ExactArgs(1)}
+	return p.answers(command, settings, func(c *call) (any, error) {
 		done, key, err := app.Restore(c.Context(), c.cfg, c.args[0])
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", text.Messagef("not restored from %s", c.args[0]), err)
@@ -78,11 +65,7 @@ func (p *program) auditRestore() *cobra.Command {
 }
 
 func (p *program) auditMigrate() *cobra.Command {
-	return p.does(&cobra.Command{
-		Use:     "migrate",
-		Short:   "Make the tables of a PostgreSQL store",
-		Example: `  RETRY_DATABASE_URL=postgres://owner@db.example/retry worker audit migrate`,
-	}, settings, func(c *call) error {
+	return p.does(&cobra.Command{Use: "migrate"}, settings, func(c *call) error {
 		if c.cfg.SQLitePath() != "" {
 			return usageError{text.Messagef("the worker that opens %s makes its tables", c.cfg.DatabaseURL)}
 		}

@@ -13,11 +13,7 @@ import (
 )
 
 func (p *program) auditPurge() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "purge",
-		Short:   "Remove records that were decided before a day",
-		Example: `  worker audit purge --before 2021-11-01`,
-	}
+	command := &cobra.Command{Use: "purge"}
 	flags := command.Flags()
 	day := flags.String("before", "", "first `DAY` that stays, as 2021-11-01")
 	_ = command.MarkFlagRequired("before") // it is there

@@ -16,11 +16,7 @@ import (
 )
 
 func (p *program) auditVerify() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "verify",
-		Short:   "Check that no record was changed, removed, swapped or cut off",
-		Example: `  worker audit verify --key audit.pub --heads kept-heads.jsonl`,
-	}
+	command := &cobra.Command{Use: "verify"}
 	keyFile := command.Flags().String("key", "", "public or private key file (default the worker's own)")
 	headsFile := command.Flags().String("heads", "", "file of kept heads; lines without are skipped")
 	return p.answers(command, aStore, func(c *call) (any, error) {

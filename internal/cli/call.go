@@ -124,8 +124,8 @@ func (p *program) printer() (*text.Printer, error) {
 }
 
 // group is a command that only holds others.
-func (p *program) group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
-	command := &cobra.Command{Use: use, Short: short, Example: "  " + example}
+func (p *program) group(use string, commands ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{Use: use}
 	command.AddCommand(commands...)
 	return p.does(command, nothing, func(c *call) error { return c.Help() })
 }

@@ -19,12 +19,7 @@ import (
 )
 
 func (p *program) claims() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "claims [PART]",
-		Short:   "List where every claim is, and for how long",
-		Example: `  worker claims --state stopped,dead-letter --older-than 2d`,
-		Args:    cobra.MaximumNArgs(1),
-	}
+	command := &cobra.Command{Use: "claims [PART]", Args: cobra.MaximumNArgs(1)}
 	flags := command.Flags()
 	states := flags.StringSlice("state", nil, "only these states, with commas between them")
 	with := flags.String("with", "", "only claims that are with this `TEAM`")

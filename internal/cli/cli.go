@@ -110,8 +110,6 @@ func (p *program) root() *cobra.Command {
 	run := p.run()
 	root := &cobra.Command{
 		Use:           "worker",
-		Short:         "Decides whether and when a rejected claim is submitted again",
-		Example:       `  ZEEBE_ADDRESS=127.0.0.1:26500 ZEEBE_INSECURE_CONNECTION=true worker`,
 		RunE:          run.RunE,
 		Version:       version + " (" + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")",
 		SilenceErrors: true,

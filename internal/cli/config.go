@@ -11,11 +11,7 @@ import (
 )
 
 func (p *program) config() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "config",
-		Short:   "Print the effective configuration, or what every setting is",
-		Example: `  worker config --explain`,
-	}
+	command := &cobra.Command{Use: "config"}
 	explain := command.Flags().Bool("explain", false, "print what every setting is and may hold")
 	p.answers(command, nothing, func(c *call) (any, error) {
 		if *explain {

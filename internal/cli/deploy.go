@@ -12,12 +12,7 @@ import (
 )
 
 func (p *program) deploy() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "deploy [FILE...]",
-		Short:   "Put the bundled models and forms, or your own, on the broker",
-		Example: `  worker deploy my-process.bpmn my-task.form`,
-		Args:    cobra.ArbitraryArgs,
-	}
+	command := &cobra.Command{Use: "deploy [FILE...]", Args: cobra.ArbitraryArgs}
 	force := command.Flags().Bool("force", false, "deploy FILEs although lint finds errors")
 	return p.answers(command, settings, func(c *call) (any, error) {
 		models := bpmn.Resources()

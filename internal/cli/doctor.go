@@ -8,11 +8,7 @@ import (
 )
 
 func (p *program) doctor() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check everything that the worker needs, and print what to do",
-		Example: `  worker doctor`,
-	}
+	command := &cobra.Command{Use: "doctor"}
 	ready := command.Flags().Bool("ready", false, "only ask the running worker whether it is ready")
 	return p.answers(command, settings, func(c *call) (any, error) {
 		all := text.Findings{}

@@ -15,11 +15,7 @@ import (
 )
 
 func (p *program) explain() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "explain --error TEXT",
-		Short:   "Explain a decision and the schedule ahead, offline",
-		Example: `  worker explain --error "TIMEOUT after 30 s" --retry-count 1`,
-	}
+	command := &cobra.Command{Use: "explain --error TEXT"}
 	flags := command.Flags()
 	errorText := flags.String("error", "", "the error text of the submission")
 	count := flags.Uint16("retry-count", 0, "retries so far")

@@ -29,12 +29,11 @@ func Commands() (all []string) {
 	return all
 }
 
-// HelpTexts are the texts of all commands' help that the code has, but for cobra's own.
-func HelpTexts() map[string]bool {
+// FlagTexts are what the code says of all flags, but for cobra's own.
+func FlagTexts() map[string]bool {
 	used := map[string]bool{}
 	var visit func(*cobra.Command)
 	visit = func(command *cobra.Command) {
-		used[command.Short] = true
 		command.LocalFlags().VisitAll(func(f *pflag.Flag) { used[f.Usage] = f.Name != "help" })
 		for _, one := range command.Commands() {
 			visit(one)

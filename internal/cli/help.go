@@ -13,8 +13,8 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// helpTable has what help says in English and in Portuguese: of each command in brief, of each flag, and
-// behind a command's name a paragraph about it.
+// helpTable has what help says in English and in Portuguese: of each command in brief, then in paragraphs, an
+// example of it, and of each flag by its English what it is for.
 //
 //go:embed help.tsv
 var helpTable string
@@ -36,15 +36,16 @@ func cobraInPortuguese(words string) string {
 
 // helpIn has the help of all commands printed in the language of the person.
 func (p *program) helpIn(root *cobra.Command) {
-	root.InitDefaultHelpFlag() // or cobra takes what follows --help for its value
+	root.InitDefaultHelpFlag()   // or cobra takes what follows --help for its value
+	describe(root, text.English) // which a shell's completion shows
 	standard := root.HelpFunc()
 	root.SetHelpFunc(func(command *cobra.Command, args []string) {
 		printer, _ := p.printer() // what is wrong with a setting does not keep help from anybody
-		describe(command, printer.Language())
 		if printer.Language() != text.Portuguese {
 			standard(command, args)
 			return
 		}
+		describe(root, text.Portuguese)
 		out := command.OutOrStdout()
 		var b bytes.Buffer
 		root.SetOut(&b)
@@ -53,28 +54,37 @@ func (p *program) helpIn(root *cobra.Command) {
 	})
 }
 
-// describe gives a command the texts of its help in a language.
-func describe(command *cobra.Command, in text.Language) {
-	var about []string
-	said := map[string]string{}
+// describe gives all commands the texts of their help in a language.
+func describe(root *cobra.Command, in text.Language) {
+	said, examples, flags := map[string][]string{}, map[string]string{}, map[string]string{}
 	for row := range strings.Lines(helpTable) {
 		columns := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
 		of, english, words := columns[0], columns[1], columns[2]
 		if in == text.English {
 			words = english
 		}
-		said[english] = words
-		if of == command.CommandPath() {
-			about = append(about, text.Wrap(words, ""))
+		switch of {
+		case "example":
+			examples[english] = columns[2]
+		case "flag":
+			flags[english] = words
+		default:
+			said[of] = append(said[of], text.Wrap(words, ""))
 		}
 	}
-	if about != nil || in != text.English { // else cobra says it of its own commands
-		command.Long = strings.Join(about, "\n")
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		if in != text.English {
+			c.Long = "" // of cobra's own commands: there is none in another language
+		}
+		if words := said[c.CommandPath()]; words != nil {
+			c.Short, c.Long = strings.TrimSpace(words[0]), strings.Join(words[1:], "\n")
+			c.Example = "  " + examples[c.CommandPath()]
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = cmp.Or(flags[f.Usage], f.Usage) })
+		for _, below := range c.Commands() {
+			visit(below)
+		}
 	}
-	for _, c := range append(command.Commands(), command) {
-		c.Short = cmp.Or(said[c.Short], c.Short)
-	}
-	each := func(f *pflag.Flag) { f.Usage = cmp.Or(said[f.Usage], f.Usage) }
-	command.LocalFlags().VisitAll(each)
-	command.InheritedFlags().VisitAll(each)
+	visit(root)
 }

@@ -18,12 +18,7 @@ import (
 )
 
 func (p *program) history() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "history CLAIM",
-		Short:   "Show the history of a claim, a line a try",
-		Example: `  worker history CLM-ENC-001-1234567890 --lang pt-BR --tz America/Sao_Paulo`,
-		Args:    cobra.ExactArgs(1),
-	}
+	command := &cobra.Command{Use: "history CLAIM", Args: cobra.ExactArgs(1)}
 	steps := command.Flags().Bool("steps", false, "also the six steps of every decision")
 	return p.answers(command, aStore, func(c *call) (any, error) {
 		state, records, err := c.claim()

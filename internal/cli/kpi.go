@@ -13,11 +13,7 @@ import (
 )
 
 func (p *program) kpi() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "kpi",
-		Short:   "Measure the KPIs of each policy against its targets",
-		Example: `  worker kpi --week last --lang pt-BR`,
-	}
+	command := &cobra.Command{Use: "kpi"}
 	since := spanFlag(command.Flags(), "since", "7d", "how far back to measure")
 	periodFlags(command, "")
 	command.MarkFlagsMutuallyExclusive("since", "day", "week", "month", "from")

@@ -16,17 +16,11 @@ import (
 )
 
 func (p *program) models() *cobra.Command {
-	const short = "Begin and check BPMN models that use this worker"
-	return p.group("models", short, "worker models lint models/", p.modelsInit(), p.modelsLint())
+	return p.group("models", p.modelsInit(), p.modelsLint())
 }
 
 func (p *program) modelsLint() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "lint FILE...",
-		Short:   "Check BPMN files for mistakes, before a broker runs them",
-		Example: `  worker models lint models/`,
-		Args:    cobra.MinimumNArgs(1),
-	}
+	command := &cobra.Command{Use: "lint FILE...", Args: cobra.MinimumNArgs(1)}
 	return p.answers(command, settings, func(c *call) (any, error) {
 		files := c.models(".bpmn")
 		if c.wrong != nil {
@@ -41,12 +35,7 @@ func (p *program) modelsLint() *cobra.Command {
 }
 
 func (p *program) modelsInit() *cobra.Command {
-	return p.does(&cobra.Command{
-		Use:     "init DIR",
-		Short:   "Write the templates, forms and models to begin with",
-		Example: `  worker models init models`,
-		Args:    cobra.ExactArgs(1),
-	}, language, func(c *call) error {
+	return p.does(&cobra.Command{Use: "init DIR", Args: cobra.ExactArgs(1)}, language, func(c *call) error {
 		dir := filepath.Clean(c.args[0])
 		if err := os.CopyFS(dir, bpmn.Files()); err != nil {
 			return text.Messagef("%s: name another directory, or move it away", err)

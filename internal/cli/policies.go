@@ -19,12 +19,8 @@ import (
 )
 
 func (p *program) policies() *cobra.Command {
-	command := p.answers(&cobra.Command{
-		Use:     "policies [NAME | FILE[:NAME]]",
-		Short:   "Show the retry policies, or one of them in full",
-		Example: `  worker policies tiss`,
-		Args:    cobra.MaximumNArgs(1),
-	}, language, func(c *call) (any, error) {
+	command := &cobra.Command{Use: "policies [NAME | FILE[:NAME]]", Args: cobra.MaximumNArgs(1)}
+	p.answers(command, language, func(c *call) (any, error) {
 		if len(c.args) == 1 {
 			set, one, err := namedPolicy(c.args[0])
 			if err != nil {
@@ -111,12 +107,7 @@ func noPolicy(name string, known []string) text.Message {
 }
 
 func (p *program) policiesLint() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "lint FILE",
-		Short:   "Check a policies file",
-		Example: `  worker policies lint policies.yaml --outage 12h`,
-		Args:    cobra.ExactArgs(1),
-	}
+	command := &cobra.Command{Use: "lint FILE", Args: cobra.ExactArgs(1)}
 	outage := spanFlag(command.Flags(), "outage", "", "outage that the retries must outlast")
 	return p.answers(command, language, func(c *call) (any, error) {
 		set, err := policies(c.args[0])
@@ -133,12 +124,7 @@ func (p *program) policiesLint() *cobra.Command {
 }
 
 func (p *program) policiesTest() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "test CASES",
-		Short:   "Compare what policies make of error texts with what is wanted",
-		Example: `  worker policies test cases.yaml --policy policies.yaml:dental`,
-		Args:    cobra.ExactArgs(1),
-	}
+	command := &cobra.Command{Use: "test CASES", Args: cobra.ExactArgs(1)}
 	named := command.Flags().String("policy", "tiss", policyUsage)
 	return p.answers(command, language, func(c *call) (any, error) {
 		set, standard, err := namedPolicy(*named)

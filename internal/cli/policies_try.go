@@ -14,12 +14,7 @@ import (
 )
 
 func (p *program) policiesTry() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "try FILE[:NAME]",
-		Short:   "Show which errors of the trail a policy would class otherwise",
-		Example: `  worker policies try policies.yaml:unimed --since 30d`,
-		Args:    cobra.ExactArgs(1),
-	}
+	command := &cobra.Command{Use: "try FILE[:NAME]", Args: cobra.ExactArgs(1)}
 	since := spanFlag(command.Flags(), "since", "30d", "how far back to look")
 	return p.answers(command, aStore, func(c *call) (any, error) {
 		_, tried, err := namedPolicy(c.args[0])

@@ -21,11 +21,7 @@ import (
 )
 
 func (p *program) redrive() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "redrive",
-		Short:   "Send claims again now, by a person's order and with a reason",
-		Example: `  worker redrive --status exhausted --force --json >plan.json`,
-	}
+	command := &cobra.Command{Use: "redrive"}
 	var o redriveFlags
 	o.define(command)
 	return p.answers(command, settings, func(c *call) (any, error) {

@@ -23,11 +23,7 @@ import (
 )
 
 func (p *program) report() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "report",
-		Short:   "Write the report of a month, week or day for a manager",
-		Example: `  worker report --month 2026-11 --lang pt-BR --format html > novembro.html`,
-	}
+	command := &cobra.Command{Use: "report"}
 	periodFlags(command, "last")
 	format := command.Flags().String("format", "text", "text or html")
 	dir := command.Flags().String("dir", "", "directory to write a file into, whose path is printed")

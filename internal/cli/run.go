@@ -8,11 +8,7 @@ import (
 )
 
 func (p *program) run() *cobra.Command {
-	return p.does(&cobra.Command{
-		Use:     "run",
-		Short:   "Work the analyze-retry jobs until stopped (the default)",
-		Example: `  RETRY_HTTP_ADDRESS=127.0.0.1:9600 worker run`,
-	}, nothing, func(c *call) error {
+	return p.does(&cobra.Command{Use: "run"}, nothing, func(c *call) error {
 		cfg, err := app.LoadConfig()
 		if err != nil {
 			return err

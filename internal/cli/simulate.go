@@ -11,11 +11,7 @@ import (
 )
 
 func (p *program) simulate() *cobra.Command {
-	command := &cobra.Command{
-		Use:     "simulate --outage SPAN",
-		Short:   "Play a policy against an outage, with invented claims",
-		Example: `  worker simulate --outage 12h --policy tiss --policy patient.yaml`,
-	}
+	command := &cobra.Command{Use: "simulate --outage SPAN"}
 	var s simulate.Scenario
 	flags := command.Flags()
 	names := flags.StringArray("policy", []string{"tiss"}, policyUsage+"; repeatable")
