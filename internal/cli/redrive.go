@@ -22,7 +22,7 @@ import (
 
 func (p *program) redrive() *cobra.Command {
 	command := &cobra.Command{Use: "redrive"}
-	var o redriveFlags
+	o := redriveFlags{Redriver: redrive.Redriver{Now: p.now, Timeout: redriveTimeout}}
 	o.define(command)
 	return p.answers(command, settings, func(c *call) (any, error) {
 		o.check(c)
@@ -33,32 +33,23 @@ func (p *program) redrive() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		r := redrive.Redriver{
-			Store:   c.store,
-			Send:    send,
-			Now:     p.now,
-			Force:   o.force || o.plan != "",
-			Checked: o.checked || o.plan != "",
-			Wait:    *o.wait,
-			Timeout: redriveTimeout,
-			Order:   redrive.Order{Justification: o.reason, DecidedBy: o.operator},
-		}
-		answer, err := o.carryOut(c, &r)
+		o.Store, o.Send = c.store, send
+		answer, err := o.carryOut(c)
 		return answer, errors.Join(err, end())
 	})
 }
 
 // carryOut plans what the flags choose, and with a reason sends it again.
-func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, error) {
-	chosen, from, err := o.choose(c, r)
+func (o *redriveFlags) carryOut(c *call) (any, error) {
+	chosen, from, err := o.choose(c)
 	if err != nil {
 		return nil, err
 	}
 	answer := redriven{Claims: chosen}
-	if o.reason != "" {
+	if o.Order.Justification != "" {
 		planned := answer.Count(redrive.Planned)
 		step := max(1, planned/10) // ten lines, however many there are and however long that takes
-		r.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(given int) {
+		o.All(c.Context(), chosen, time.Minute/time.Duration(o.rate), func(given int) {
 			if planned > 1 && given%step == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), c.w.Sprintf("%d of %d ordered", given, planned))
 			}
@@ -67,10 +58,10 @@ func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, error) {
 	switch missing := len(chosen) - answer.Count(redrive.Done); {
 	case o.claim != "" && chosen[0].Why.Format != "":
 		return answer, c.w.refusal(&chosen[0], text.Messagef("claim %s: %s", o.claim, chosen[0].Why))
-	case o.reason == "":
+	case o.Order.Justification == "":
 		answer.sayPlan(c.w, from)
-		if r.Wait > 0 && answer.Count(redrive.Planned) > 0 {
-			c.w.sayf("Each would wait %s first: give --wait with --reason too.", r.Wait)
+		if o.Wait > 0 && answer.Count(redrive.Planned) > 0 {
+			c.w.sayf("Each would wait %s first: give --wait with --reason too.", o.Wait)
 		}
 		return answer, nil
 	case missing > 0:
@@ -81,12 +72,12 @@ func (o *redriveFlags) carryOut(c *call, r *redrive.Redriver) (any, error) {
 }
 
 // choose returns the claims that the flags choose, and in words where they are from.
-func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, text.Message, error) {
+func (o *redriveFlags) choose(c *call) ([]redrive.Claim, text.Message, error) {
 	if o.claim != "" {
-		return []redrive.Claim{r.Look(c.Context(), o.claim)}, text.Messagef("chosen"), nil
+		return []redrive.Claim{o.Look(c.Context(), o.claim)}, text.Messagef("chosen"), nil
 	}
 	if o.plan == "" {
-		chosen, err := r.Choose(c.Context(), *o.since, o.filter)
+		chosen, err := o.Choose(c.Context(), *o.since, o.filter)
 		if err == nil && len(chosen) == 0 {
 			err = o.unknown(c)
 		}
@@ -100,7 +91,7 @@ func (o *redriveFlags) choose(c *call, r *redrive.Redriver) ([]redrive.Claim, te
 	if err != nil {
 		err = text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)
 	}
-	return r.Pick(c.Context(), plan.Claims), text.Messagef("of the plan"), err
+	return o.Pick(c.Context(), plan.Claims), text.Messagef("of the plan"), err
 }
 
 // unknown returns an error if nothing is chosen because of a policy, a rule or a code that is not known.
@@ -115,14 +106,14 @@ func (o *redriveFlags) unknown(c *call) error {
 	return err
 }
 
-// redriveFlags are the flags.
+// redriveFlags are the flags: those that choose, and the order that they make.
 type redriveFlags struct {
-	claim, plan      string
-	reason, operator string
-	filter           redrive.Filter
-	since, wait      *time.Duration
-	rate             int
-	force, checked   bool
+	redrive.Redriver
+
+	claim, plan string
+	filter      redrive.Filter
+	since, wait *time.Duration
+	rate        int
 }
 
 // redriveTimeout is how long the record of an order is waited for: a gateway that missed a notification looks
@@ -134,10 +125,10 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "one claim")
 	flags.StringVar(&o.plan, "plan", "", "`FILE` with a plan, which --json prints")
-	flags.StringVar(&o.reason, "reason", "", "send again, and why: 500 characters, no patient data")
-	flags.StringVar(&o.operator, "operator", "", "who orders it (default RETRY_OPERATOR)")
-	flags.BoolVar(&o.force, "force", false, "also with retries used up or a permanent error")
-	flags.BoolVar(&o.checked, "checked", false, "also what may have arrived: the insurer was asked")
+	flags.StringVar(&o.Order.Justification, "reason", "", "send again, and why: 500 characters, no patient data")
+	flags.StringVar(&o.Order.DecidedBy, "operator", "", "who orders it (default RETRY_OPERATOR)")
+	flags.BoolVar(&o.Force, "force", false, "also with retries used up or a permanent error")
+	flags.BoolVar(&o.Checked, "checked", false, "also what may have arrived: the insurer was asked")
 	o.wait = spanFlag(flags, "wait", "", "wait first, in a stopped one's round")
 	flags.StringVar(&o.filter.Rule, "rule", "", "choose by the rule of the error, or the code it found")
 	flags.StringVar(&o.filter.Policy, "policy", "", "choose by the policy that decided")
@@ -150,15 +141,20 @@ func (o *redriveFlags) define(command *cobra.Command) {
 		command.MarkFlagsMutuallyExclusive("reason", name) // they plan only
 	}
 	command.MarkFlagsMutuallyExclusive("claim", "plan", "since")
-	command.MarkFlagsMutuallyExclusive("plan", "force") // it has what it was made with
+	command.MarkFlagsMutuallyExclusive("plan", "force")
 	command.MarkFlagsMutuallyExclusive("plan", "checked")
 }
 
 // check notes all that is wrong with the values of the flags, and completes them. Reason and
 // operator are kept for years; who ordered as given, because audit must be able to name that user.
 func (o *redriveFlags) check(c *call) {
-	o.operator = cmp.Or(o.operator, c.cfg.Operator)
-	c.wrong.when(o.reason != "" && o.operator == "",
+	o.Wait = *o.wait
+	if o.plan != "" { // it has what it was made with
+		o.Force, o.Checked = true, true
+	}
+	order := &o.Order
+	order.DecidedBy = cmp.Or(order.DecidedBy, c.cfg.Operator)
+	c.wrong.when(order.Justification != "" && order.DecidedBy == "",
 		text.Messagef("--operator is missing, and so is RETRY_OPERATOR"))
 	o.filter.Status = named(c, "status", "status", o.filter.Status, redrive.Statuses())
 	c.wrong.when(o.rate < 1 || o.rate > 60_000,
@@ -167,10 +163,10 @@ func (o *redriveFlags) check(c *call) {
 		n := utf8.RuneCountInString(value)
 		c.wrong.when(n > most, text.Messagef("--%s has %d characters; allowed: %d", flag, n, most))
 	}
-	long("reason", o.reason, contract.MaxJustification)
-	long("operator", o.operator, contract.MaxDecidedBy)
-	if kept := redact.Text(o.reason); kept != o.reason {
-		o.reason = kept
+	long("reason", order.Justification, contract.MaxJustification)
+	long("operator", order.DecidedBy, contract.MaxDecidedBy)
+	if kept := redact.Text(order.Justification); kept != order.Justification {
+		order.Justification = kept
 		taken := c.w.Sprintf("what may be about a person is taken out of the reason: %s", text.Redacted(kept))
 		fmt.Fprintln(c.ErrOrStderr(), text.Line("worker: "+taken))
 	}
