@@ -79,35 +79,31 @@ func (k *kpis) say(w *wording) {
 // outcomes is the table of claims by outcome and policy.
 func outcomes(w *wording, results []kpi.Result) section {
 	s := section{Title: w.Sprintf("Claims by outcome"), Head: []string{""}}
-	for _, name := range w.heads("Claims", "Accepted at once", "Accepted after retry",
-		"Accepted after a person sent it again", "Open at the end", "Abandoned") {
-		s.add("", name)
-	}
-	var all [6]int64
-	column := func(name string, numbers [6]int64) {
-		s.Head = append(s.Head, name)
-		for i, n := range numbers {
-			all[i] += n
-			s.Rows[i].Cells = append(s.Rows[i].Cells, w.Sprintf("%d", n))
-		}
-	}
 	for i := range results {
-		t, name := &results[i].Claims, results[i].Policy
+		name := results[i].Policy
 		if name == claims.NoPolicy {
 			name = w.Sprintf("no policy")
 			s.Note = w.Sprintf("Claims of no known policy, such as those of a rejected input, or those " +
 				"whose recording task names none, count for no KPI.")
 		}
-		column(name, [...]int64{
-			t.Total,
-			t.AcceptedAtOnce,
-			t.AcceptedAfterRetry,
-			t.AcceptedAfterPerson,
-			t.OpenClaims(),
-			t.Abandoned,
-		})
+		s.Head = append(s.Head, name)
 	}
-	column(w.Sprintf("All"), all)
+	s.Head = append(s.Head, w.Sprintf("All"))
+	row := func(name string, of func(kpi.Outcomes) int64) {
+		cells, all := []string{name}, int64(0)
+		for i := range results {
+			n := of(results[i].Claims)
+			cells, all = append(cells, w.Sprintf("%d", n)), all+n
+		}
+		s.add("", append(cells, w.Sprintf("%d", all))...)
+	}
+	row(w.Sprintf("Claims"), func(o kpi.Outcomes) int64 { return o.Total })
+	row(w.Sprintf("Accepted at once"), func(o kpi.Outcomes) int64 { return o.AcceptedAtOnce })
+	row(w.Sprintf("Accepted after retry"), func(o kpi.Outcomes) int64 { return o.AcceptedAfterRetry })
+	row(w.Sprintf("Accepted after a person sent it again"),
+		func(o kpi.Outcomes) int64 { return o.AcceptedAfterPerson })
+	row(w.Sprintf("Open at the end"), kpi.Outcomes.OpenClaims)
+	row(w.Sprintf("Abandoned"), func(o kpi.Outcomes) int64 { return o.Abandoned })
 	return s
 }
 
