@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed" // of the table
 	"fmt"
@@ -38,19 +37,14 @@ func cobraInPortuguese(words string) string {
 func (p *program) helpIn(root *cobra.Command) {
 	root.InitDefaultHelpFlag()   // or cobra takes what follows --help for its value
 	describe(root, text.English) // which a shell's completion shows
-	standard := root.HelpFunc()
-	root.SetHelpFunc(func(command *cobra.Command, args []string) {
+	root.SetHelpFunc(func(command *cobra.Command, _ []string) {
 		printer, _ := p.printer() // what is wrong with a setting does not keep help from anybody
-		if printer.Language() != text.Portuguese {
-			standard(command, args)
-			return
+		describe(root, printer.Language())
+		help := strings.TrimSpace(cmp.Or(command.Long, command.Short)) + "\n\n" + command.UsageString()
+		if printer.Language() == text.Portuguese {
+			help = cobraInPortuguese(help)
 		}
-		describe(root, text.Portuguese)
-		out := command.OutOrStdout()
-		var b bytes.Buffer
-		root.SetOut(&b)
-		standard(command, args)
-		fmt.Fprint(out, cobraInPortuguese(b.String()))
+		fmt.Fprint(command.OutOrStdout(), help)
 	})
 }
 
