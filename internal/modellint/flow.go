@@ -22,7 +22,7 @@ func (n *node) after() []*node {
 
 // finishes reports whether its process can end behind a node. A link leads on, although no flow does.
 func (n *node) finishes() bool {
-	return !n.throwsError && len(n.BPMN("linkEventDefinition")) == 0 && len(n.next()) == 0
+	return !n.throwsError && len(n.Named("linkEventDefinition")) == 0 && len(n.next()) == 0
 }
 
 // reached returns the nodes on the ways from some nodes, them included, up to those that stop.

@@ -88,7 +88,7 @@ func place(file string, e *bpmnxml.Element) *node {
 
 // scope adds the nodes that are in an element: in the process itself, or in one of its nodes.
 func (p *process) scope(e *bpmnxml.Element, parent *node) {
-	p.flows = append(p.flows, e.BPMN("sequenceFlow")...)
+	p.flows = append(p.flows, e.Named("sequenceFlow")...)
 	for _, c := range e.Children {
 		if !isNode(c) {
 			continue
@@ -135,7 +135,12 @@ func (p *process) node(e *bpmnxml.Element) *node {
 				n.timer = entry{t.Name.Local, "", strings.TrimSpace(t.Text), t.Line, nil}
 			}
 		case "messageEventDefinition", "receiveTask":
-			n.waitFor(p.elements[d.Attr("messageRef")])
+			if message := p.elements[d.Attr("messageRef")]; n.jobType == "" { // what throws one is a job
+				n.message = message.Attr("name")
+				for _, s := range message.Named("subscription") {
+					n.key = s.Attr("correlationKey")
+				}
+			}
 		}
 	}
 	n.gather(e)
@@ -147,17 +152,6 @@ func (n *node) add(e *bpmnxml.Element, kind, name, value string) {
 	variable, _, _ := strings.Cut(name, ".")
 	variable, value = strings.TrimSpace(variable), strings.TrimSpace(value)
 	n.entries = append(n.entries, entry{kind, variable, value, e.Line, nil})
-}
-
-// waitFor sets the message that a node waits for. What throws one is a job.
-func (n *node) waitFor(message *bpmnxml.Element) {
-	if n.jobType != "" {
-		return
-	}
-	n.message = message.Attr("name")
-	for _, s := range message.Zeebe("subscription") {
-		n.key = s.Attr("correlationKey")
-	}
 }
 
 // gather collects the variables that the expressions of a node read, without those of the nodes in it.
@@ -186,7 +180,7 @@ func (p *process) connect() {
 			continue
 		}
 		from.to = append(from.to, to)
-		for _, c := range f.BPMN("conditionExpression") {
+		for _, c := range f.Named("conditionExpression") {
 			asked := entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line, to}
 			from.conditions = append(from.conditions, asked)
 			from.gather(c)

@@ -67,7 +67,7 @@ type linter struct {
 // read adds the processes of a file. One of a given file takes the place of a bundled one with the same id.
 func (l *linter) read(f bpmn.Model, bundled bool) {
 	root, err := bpmnxml.Read(f.Content)
-	if err == nil && len(root.BPMN("process")) == 0 {
+	if err == nil && len(root.Named("process")) == 0 {
 		err = errors.New("it has no process")
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *linter) read(f bpmn.Model, bundled bool) {
 	if !sound {
 		return // what else would be found follows from that
 	}
-	for _, e := range root.BPMN("process") {
+	for _, e := range root.Named("process") {
 		p := &process{Element: e, id: e.Attr("id"), file: f.Name, bundled: bundled}
 		p.elements, p.byID = elements, map[string]*node{}
 		p.scope(e, nil)
@@ -175,7 +175,7 @@ func (l *linter) node(n *node) {
 	if n.timer.kind != "" && n.behind != nil {
 		l.timerLeads(n)
 	}
-	if n.kind == "userTask" && len(n.Zeebe("userTask")) == 0 {
+	if n.kind == "userTask" && len(n.Named("userTask")) == 0 {
 		l.add(n, "user-task-kind")
 	}
 }

@@ -70,14 +70,9 @@ func (e *Element) Attr(name string) string {
 	return ""
 }
 
-// BPMN returns the children with this BPMN name.
-func (e *Element) BPMN(name string) []*Element { return e.named(xml.Name{Space: BPMN, Local: name}) }
-
-// Zeebe returns those with this name of Zeebe's extensions.
-func (e *Element) Zeebe(name string) []*Element { return e.named(xml.Name{Space: Zeebe, Local: name}) }
-
-func (e *Element) named(name xml.Name) []*Element {
-	return slices.DeleteFunc(slices.Clone(e.Children), func(c *Element) bool { return c.Name != name })
+// Named returns the elements in it with this name, of BPMN or of Zeebe's extensions.
+func (e *Element) Named(name string) []*Element {
+	return slices.DeleteFunc(slices.Clone(e.Children), func(c *Element) bool { return c.Name.Local != name })
 }
 
 // Walk visits an element and all in it, in the order of the file.

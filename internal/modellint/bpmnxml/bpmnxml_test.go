@@ -44,7 +44,7 @@ func TestElementsAreKnownByNamespace(t *testing.T) {
 		<undeclared:process id="nobody's"/>
 	</definitions>`)
 	var ids []string
-	for _, p := range root.BPMN("process") {
+	for _, p := range root.Named("process") {
 		ids = append(ids, p.Attr("id"))
 	}
 	check.Same(t, []string{"ours", "prefixed"}, ids, "the processes")

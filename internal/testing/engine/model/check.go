@@ -8,7 +8,7 @@ func (r *reader) connect() {
 			continue
 		}
 		flow := &Flow{ID: x.Attr("id"), To: to}
-		for _, c := range x.BPMN("conditionExpression") {
+		for _, c := range x.Named("conditionExpression") {
 			flow.Condition = r.expression(x, c.Text)
 		}
 		from.Out = append(from.Out, flow)
@@ -40,7 +40,7 @@ func (r *reader) connect() {
 func (r *reader) check(e *Element) {
 	x := r.xml[e]
 	switch {
-	case e.Kind == "eventBasedGateway" && min(len(e.Out), len(x.BPMN("outgoing"))) < 2:
+	case e.Kind == "eventBasedGateway" && min(len(e.Out), len(x.Named("outgoing"))) < 2:
 		r.fail(x, "must have at least two outgoing sequence flows")
 	case e.Kind == "exclusiveGateway" && x.Attr("default") != "" && e.Default == nil:
 		r.fail(x, "its default flow '%s' must start at it", x.Attr("default"))

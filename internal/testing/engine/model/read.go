@@ -32,7 +32,7 @@ func Read(content []byte) ([]*Process, error) {
 	r.refuse(root, root)
 	r.declarations(root)
 	var found []*Process
-	for _, x := range root.BPMN("process") {
+	for _, x := range root.Named("process") {
 		found = append(found, &Process{x.Attr("id"), r.element(nil, x)})
 	}
 	if len(found) == 0 {
@@ -93,12 +93,12 @@ func (r *reader) expression(x *bpmnxml.Element, text string) *Value {
 
 // declarations reads what processes refer to.
 func (r *reader) declarations(root *bpmnxml.Element) {
-	for _, x := range root.BPMN("error") {
+	for _, x := range root.Named("error") {
 		r.codes[x.Attr("id")] = x.Attr("errorCode")
 	}
-	for _, x := range root.BPMN("message") {
+	for _, x := range root.Named("message") {
 		m := &Message{Name: x.Attr("name")}
-		for _, s := range x.Zeebe("subscription") {
+		for _, s := range x.Named("subscription") {
 			m.CorrelationKey = r.expression(x, s.Attr("correlationKey"))
 		}
 		r.messages[x.Attr("id")] = m
