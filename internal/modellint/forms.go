@@ -1,44 +1,33 @@
 package modellint
 
 import (
+	_ "embed" // for the forms
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// forms are those in which an expression is known to do what it is for, by the place where it stands, without
-// needless blanks. Of a condition all parts that are known are taken away, of others the whole.
-var forms = map[string]*regexp.Regexp{
-	"timeDuration": whole(
-		`"PT"\+string\([^./"]*\bbackoffMinutes\b[^./"]*\)\+"M"`,
-		`"PT"\+string\((floor|ceiling)\([^"]*\bbackoffMinutes\b[^"]*\)\)\+"M"`,
-		`"PT"\+string\(backoffMinutes\*60\)\+"S"`,
-		`duration\("PT1M"\)\*backoffMinutes`,
-		`backoffMinutes\*duration\("PT1M"\)`,
-		`"PT0H"\+string\(backoffMinutes\)\+"M"`,
-		`retryDecision\.backoffDuration`,
-		`date and time\(nextRetryTime\)-now\(\)`,
-	),
-	"timeDate":       whole(`nextRetryTime`, `date and time\(nextRetryTime\)`),
-	"correlationKey": whole(`claimId`, `string\(claimId\)`),
-	"conditionExpression": regexp.MustCompile(strings.Join([]string{
-		`\bshouldRetry(!?=(true|false|null)\b|\)|$| (and|or|then)\b)`,
-		`\b(retryCount|maxRetries|backoffMinutes)([<>]=?|!?=)(\d+|retryCount|maxRetries|null)\b`,
-		`\d([<>]=?|!?=)(retryCount|maxRetries|backoffMinutes)\b`,
-		`\b(retryReason|errorClassification|originalError|nextRetryTime)!?=("[^"]*"|null\b)`,
-		`\b(contains|starts with|matches)\((retryReason|errorClassification|originalError),"[^"]*"\)`,
-		`\bretryDecision[.\w]*(!?=("[^"]*"|\d+|true\b|false\b|null\b)|[<>]=?\d+)`,
-		`\bduration\("PT"\+string\(backoffMinutes(\+\d+)?\)\+"M"\)`,
-		`\b(date and time\(nextRetryTime\)[<>]=?now\(\)|now\(\)[<>]=?date and time\(nextRetryTime\))`,
-	}, "|")),
-}
+//go:embed forms.yaml
+var formTexts []byte
 
-func whole(forms ...string) *regexp.Regexp {
-	return regexp.MustCompile(`^(duration\()?(` + strings.Join(forms, "|") + `)\)?$`)
-}
+// forms are those in which an expression is known to do what it is for, by the place where it stands.
+var forms = sync.OnceValue(func() map[string]*regexp.Regexp {
+	var known map[string][]string
+	if err := yaml.Unmarshal(formTexts, &known); err != nil {
+		panic(err) // the file is part of the program
+	}
+	all := map[string]*regexp.Regexp{}
+	for place, some := range known {
+		all[place] = regexp.MustCompile(strings.Join(some, "|"))
+	}
+	return all
+})
 
 var (
 	blanks = regexp.MustCompile(`\s*([^\pL\pN_\s])\s*`)
@@ -60,8 +49,8 @@ func compact(feel string) string {
 func (l *linter) form(n *node, mistake string, e entry, variables []string, sure bool) bool {
 	feel, is := expression(e.value)
 	unknown := compact(feel)
-	if is && forms[e.kind] != nil {
-		unknown = forms[e.kind].ReplaceAllString(unknown, " ")
+	if is && forms()[e.kind] != nil {
+		unknown = forms()[e.kind].ReplaceAllString(unknown, " ")
 	}
 	read := names(unknown)
 	ours := slices.IndexFunc(read, func(name string) bool { return slices.Contains(variables, name) })
@@ -151,7 +140,7 @@ func (l *linter) messages(n *node) {
 	case !l.once(n.process.file, n.message, n.key):
 	case misspelt(n.message, []string{redriveMessage}) != "":
 		l.add(n, "message-misspelt", n.message, redriveMessage)
-	case n.message == redriveMessage && (!is || !forms["correlationKey"].MatchString(compact(key))):
+	case n.message == redriveMessage && (!is || !forms()["correlationKey"].MatchString(compact(key))):
 		f := l.add(n, "correlation-key", n.key)
 		if slices.ContainsFunc(names(key), n.process.writes) {
 			f.Severity = text.Warning // it may hold the claim's id
