@@ -162,13 +162,15 @@ func (a *App) headsEvent(ctx context.Context) (events.Event, error) {
 // addLoop adds the loop of one job type.
 func (a *App) addLoop(jobType string, variables []string, handler job.Handler) {
 	a.loops[jobType] = zeebe.NewWorker(a.client, zeebe.Options{
-		JobType:         jobType,
-		FetchVariables:  variables,
-		Tenant:          a.cfg.Tenant,
+		Poll: transport.Poll{
+			JobType:    jobType,
+			Worker:     a.cfg.WorkerName,
+			Fetch:      variables,
+			JobTimeout: a.cfg.JobTimeout,
+			Tenant:     a.cfg.Tenant,
+		},
 		Handler:         handler,
-		Name:            a.cfg.WorkerName,
 		MaxJobsActive:   a.cfg.MaxJobsActive,
-		JobTimeout:      a.cfg.JobTimeout,
 		ShutdownTimeout: a.cfg.ShutdownTimeout,
 		Hold:            a.recorder.Wait,
 		Clock:           a.clock,

@@ -110,12 +110,12 @@ func checkGateway(ctx context.Context, cfg config.Config, _ time.Time) text.Find
 		partitions,
 	}
 	poll := transport.Poll{
-		JobType: "analyze-retry:none",
-		Worker:  cfg.WorkerName,
-		Max:     1,
-		Wait:    -time.Millisecond,
-		Lock:    time.Second,
-		Tenant:  cfg.Tenant,
+		JobType:    "analyze-retry:none",
+		Worker:     cfg.WorkerName,
+		Max:        1,
+		Wait:       -time.Millisecond,
+		JobTimeout: time.Second,
+		Tenant:     cfg.Tenant,
 	}
 	if err := client.Activate(ctx, poll, func([]job.Job) {}); err != nil {
 		return append(all, failed("tenant", text.Messagef("a poll for %s fails: %s", cfg.Tenant, err),

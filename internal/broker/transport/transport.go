@@ -48,20 +48,21 @@ type Client interface {
 // a variable of one is nested too deep. A gateway may also leave such a poll without an answer.
 var ErrLost = errors.New("the gateway cannot deliver the jobs of this poll")
 
-// Poll requests jobs.
+// Poll requests jobs. Its JSON is that of the REST API, without times and tenant.
 type Poll struct {
-	// JobType is the type of the jobs, Worker the worker's name in the broker's records.
-	JobType, Worker string
+	JobType string `json:"type"`
+	// Worker is the worker's name in the broker's records.
+	Worker string `json:"worker"`
 	// Max is the highest number of jobs, at least 1.
-	Max int
+	Max int `json:"maxJobsToActivate"`
 	// Fetch names the variables to send with the jobs; empty for all of them.
-	Fetch []string
+	Fetch []string `json:"fetchVariable,omitempty"`
 	// Wait is how long the gateway may wait for a first job; negative for not at all.
-	Wait time.Duration
-	// Lock is how long the broker keeps the jobs for this worker.
-	Lock time.Duration
+	Wait time.Duration `json:"-"`
+	// JobTimeout is how long the broker locks the jobs for this worker.
+	JobTimeout time.Duration `json:"-"`
 	// Tenant is the one whose jobs are asked for.
-	Tenant string
+	Tenant string `json:"-"`
 }
 
 // Topology is the state of a cluster as its gateway knows it.

@@ -11,6 +11,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 
 	"hospital.example/analyze-retry/internal/broker/job"
+	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -105,7 +106,7 @@ func TestHandlerHasADeadline(t *testing.T) {
 			r.add(1)
 			start := time.Now()
 			var got time.Duration
-			r.run(Options{JobTimeout: lock, Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+			r.run(Options{Poll: transport.Poll{JobTimeout: lock}, Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
 				deadline, _ := ctx.Deadline()
 				got = deadline.Sub(start)
 				return each(complete)(ctx, jobs)

@@ -49,7 +49,7 @@ func (w *Worker) isolate(ctx context.Context) {
 			continue
 		}
 		single := w.request(1, noWait)
-		single.Lock = lock
+		single.JobTimeout = lock
 		err := w.poll(ctx, single, func(jobs []job.Job) { w.accept(ctx, jobs) })
 		if !errors.Is(err, errLost) {
 			continue

@@ -100,13 +100,13 @@ func (r *rig) run(o Options) {
 
 // withDefaults returns the options with what a test does not set.
 func (o Options) withDefaults(log *zap.Logger) Options {
-	o.JobType, o.Logger, o.Name = testType, log, cmp.Or(o.Name, testType)
+	o.JobType, o.Logger, o.Worker = testType, log, cmp.Or(o.Worker, testType)
 	o.MaxJobsActive = cmp.Or(o.MaxJobsActive, 50)
 	o.JobTimeout = cmp.Or(o.JobTimeout, 10*time.Second)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 8*time.Second)
 	o.Clock = cmp.Or(o.Clock, NewClock(days, log))
-	if o.FetchVariables == nil {
-		o.FetchVariables = []string{"a"}
+	if o.Fetch == nil {
+		o.Fetch = []string{"a"}
 	}
 	o.Tenant = cmp.Or(o.Tenant, "<default>")
 	if o.Handler == nil {

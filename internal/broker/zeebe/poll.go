@@ -45,15 +45,9 @@ var errLost = errors.New("poll lost")
 
 // request returns a poll for at most so many jobs.
 func (w *Worker) request(most int, wait time.Duration) transport.Poll {
-	return transport.Poll{
-		JobType: w.opt.JobType,
-		Worker:  w.opt.Name,
-		Max:     most,
-		Fetch:   w.opt.FetchVariables,
-		Wait:    wait,
-		Lock:    w.opt.JobTimeout,
-		Tenant:  w.opt.Tenant,
-	}
+	p := w.opt.Poll
+	p.Max, p.Wait = most, wait
+	return p
 }
 
 // pollJobs takes jobs and sets them to work until ctx ends. The first poll, and the first one after a
@@ -154,7 +148,7 @@ func (w *Worker) receive(
 			return // Camunda's test gateway sends messages without jobs
 		}
 		n += len(jobs)
-		w.opt.Clock.observe(jobs[0], p.Lock)
+		w.opt.Clock.observe(jobs[0], p.JobTimeout)
 		take(jobs)
 	})
 	return n, err

@@ -17,7 +17,7 @@ import (
 func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.longPoll = 3 * time.Second
-		r.run(Options{Name: "w-1", MaxJobsActive: 7, FetchVariables: []string{"a", "b"}, JobTimeout: 8 * time.Second})
+		r.run(Options{Poll: transport.Poll{Worker: "w-1", Fetch: []string{"a", "b"}, JobTimeout: 8 * time.Second}, MaxJobsActive: 7})
 		polls := r.polls()
 		if len(polls) != 2 {
 			r.Fatalf("%d polls, want one that does not wait and one that does", len(polls))

@@ -22,19 +22,13 @@ import (
 
 // Options configure a worker. All are required.
 type Options struct {
-	// JobType is the job type to work, Name the worker's name in the broker's records.
-	JobType, Name string
-	// FetchVariables names the variables to fetch: exactly those that the handler reads. A foreign variable
-	// that the gateway cannot deliver would stop the whole job type.
-	FetchVariables []string
-	// Tenant is the one whose jobs to take.
-	Tenant string
+	// Poll says which jobs to take, for how long. It fetches exactly the variables that the handler reads: a
+	// foreign one that the gateway cannot deliver would stop the whole job type. Max and Wait are the loop's.
+	transport.Poll
 	// Handler decides the answers. It is called for several batches at once.
 	Handler job.Handler
 	// MaxJobsActive is how many jobs may be active: received and not yet answered.
 	MaxJobsActive int
-	// JobTimeout is how long the broker locks a job for this worker.
-	JobTimeout time.Duration
 	// ShutdownTimeout is how long Run lets handlers and answers finish when it is to stop.
 	ShutdownTimeout time.Duration
 	// Hold is called before each poll. It returns when jobs may be taken, and at the latest when its context

@@ -20,7 +20,7 @@ const jobType = "analyze-retry"
 
 // poll asks for ten jobs, and waits for none.
 var poll = transport.Poll{
-	JobType: jobType, Worker: "worker-1", Max: 10, Fetch: []string{"claimId", "retryCount"}, Wait: -time.Millisecond, Lock: 10 * time.Second,
+	JobType: jobType, Worker: "worker-1", Max: 10, Fetch: []string{"claimId", "retryCount"}, Wait: -time.Millisecond, JobTimeout: 10 * time.Second,
 	Tenant: "<default>",
 }
 

@@ -33,7 +33,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	request := &pb.ActivateJobsRequest{
 		Type:              p.JobType,
 		Worker:            p.Worker,
-		Timeout:           p.Lock.Milliseconds(),
+		Timeout:           p.JobTimeout.Milliseconds(),
 		MaxJobsToActivate: int32(p.Max), //nolint:gosec // a number of slots
 		FetchVariable:     p.Fetch,
 		RequestTimeout:    p.Wait.Milliseconds(),

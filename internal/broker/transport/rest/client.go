@@ -36,11 +36,8 @@ func (c *Client) Close() error {
 func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
 	var activated struct{ Jobs []activatedJob }
 	err := c.call(ctx, "POST /jobs/activation", activation{
-		Type:           p.JobType,
-		Worker:         p.Worker,
-		Timeout:        p.Lock.Milliseconds(),
-		Max:            p.Max,
-		FetchVariable:  p.Fetch,
+		Poll:           p,
+		Timeout:        p.JobTimeout.Milliseconds(),
 		RequestTimeout: p.Wait.Milliseconds(),
 		TenantIDs:      []string{p.Tenant},
 	}, `"jobs"`, &activated)

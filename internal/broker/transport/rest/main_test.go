@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 
 // poll asks for ten jobs, and waits for none.
 var poll = transport.Poll{
-	JobType: "t", Worker: "w", Max: 10, Fetch: []string{"a"}, Wait: -time.Millisecond, Lock: 10 * time.Second, Tenant: "<default>",
+	JobType: "t", Worker: "w", Max: 10, Fetch: []string{"a"}, Wait: -time.Millisecond, JobTimeout: 10 * time.Second, Tenant: "<default>",
 }
 
 // activate polls once.

@@ -10,11 +10,8 @@ import (
 
 // activation is a poll. Gateways refuse properties that they do not know.
 type activation struct {
-	Type           string   `json:"type"`
-	Worker         string   `json:"worker"`
+	transport.Poll
 	Timeout        int64    `json:"timeout"`
-	Max            int      `json:"maxJobsToActivate"`
-	FetchVariable  []string `json:"fetchVariable,omitempty"`
 	RequestTimeout int64    `json:"requestTimeout"`
 	TenantIDs      []string `json:"tenantIds"`
 }
