@@ -136,7 +136,7 @@ func work(t *testing.T) func(*metrics.Metrics) {
 		m.Answered(job.Complete("{}"), job.Accepted)
 		m.Answered(job.ThrowError("PERMANENT_ERROR", "", "{}"), job.NotFound)
 		m.Answered(job.Incident("no"), job.Accepted)
-		m.Answered(job.Release("no"), job.Unknown)
+		m.Answered(new(job.Job).Release("no"), job.Unknown)
 		m.HandlerFailed()
 		m.AuditChecked(true)
 		m.Reloaded(false)

@@ -17,7 +17,7 @@ func (m *Metrics) HandlerFailed() { m.add(panics, 1) }
 
 // Answered counts an answer and what became of it.
 func (m *Metrics) Answered(answer job.Answer, result job.Result) {
-	m.add(answers, 1, answer.Kind.String(), result.String())
+	m.add(answers, 1, string(answer.Kind), string(result))
 }
 
 // Repeated counts a job that was given its stored answer again.

@@ -86,7 +86,7 @@ func (o *Options) handle(ctx context.Context, jobs []job.Job, w work) []job.Answ
 	answers, words := make([]job.Answer, len(jobs)), text.In(o.Language)
 	for i := range jobs {
 		if err != nil { // nothing is answered that is not stored
-			answers[i] = job.Release("released: the audit store is not available")
+			answers[i] = jobs[i].Release("released: the audit store is not available")
 			continue
 		}
 		r := &stored[i].Record

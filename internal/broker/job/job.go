@@ -41,29 +41,24 @@ type Handler interface {
 	Handle(ctx context.Context, jobs []Job) []Answer
 }
 
-// Kind is the command with which a job is answered.
-type Kind uint8
+// Kind is the command with which a job is answered, as logs and metrics name it.
+type Kind string
 
 // The kinds of answer. The zero value is none of them: a client refuses it, so that a forgotten answer is
 // noticed.
 const (
-	KindComplete Kind = iota + 1
-	KindThrowError
-	KindFail
-	KindRelease
+	KindComplete   Kind = "complete"
+	KindThrowError Kind = "throw_error"
+	KindFail       Kind = "fail"
+	KindRelease    Kind = "release"
 )
-
-// String returns the kind's name in logs and metric labels.
-func (k Kind) String() string {
-	return [...]string{"none", "complete", "throw_error", "fail", "release"}[k]
-}
 
 // Answer is the answer to a job. It is made by the constructors below, one for each outcome. The zero value
 // is none.
 type Answer struct {
 	// Kind is the command.
 	Kind Kind
-	// Retries is the number of retries that a failed job keeps.
+	// Retries is the number of retries that a failed or a released job keeps.
 	Retries int32
 	// Code is the BPMN error code of a thrown error.
 	Code string
@@ -73,22 +68,19 @@ type Answer struct {
 	Variables string
 }
 
-// Result is the result of an answer, as far as it is known.
-type Result uint8
+// Result is the result of an answer, as far as it is known, as metrics name it.
+type Result string
 
 // The results of an answer. The zero value is none of them.
 const (
 	// Accepted: the broker has the answer.
-	Accepted Result = iota + 1
+	Accepted Result = "accepted"
 	// NotFound: the broker did not know the job any more when the answer was sent for the first time. Another
 	// worker has answered it, or its process instance was cancelled.
-	NotFound
+	NotFound Result = "not_found"
 	// Unknown: the job may come again, and be answered then.
-	Unknown
+	Unknown Result = "unknown"
 )
-
-// String returns the result's name in logs and metric labels.
-func (r Result) String() string { return [...]string{"none", "accepted", "not_found", "unknown"}[r] }
 
 // Complete finishes the job; variables is a JSON object that becomes process variables.
 func Complete(variables string) Answer { return Answer{Kind: KindComplete, Variables: variables} }
@@ -107,4 +99,6 @@ func Fail(retries int32, message string) Answer {
 }
 
 // Release releases the job with its retries unchanged; the broker keeps the reason in its records.
-func Release(reason string) Answer { return Answer{Kind: KindRelease, Message: reason} }
+func (j *Job) Release(reason string) Answer {
+	return Answer{Kind: KindRelease, Retries: j.Retries, Message: reason}
+}

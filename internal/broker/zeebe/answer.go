@@ -31,7 +31,7 @@ type reply struct {
 // answerJobs sends answers until replies is closed.
 func (w *Worker) answerJobs() {
 	for r := range w.replies {
-		if result := w.deliver(&r); result != 0 {
+		if result := w.deliver(&r); result != "" {
 			w.opt.Observer.Answered(r.answer, result)
 			w.slots.release()
 		}
@@ -85,7 +85,7 @@ func (w *Worker) deliver(r *reply) job.Result {
 			inDoubt = true
 		}
 		if w.answering.Err() != nil {
-			return 0
+			return ""
 		}
 		outage.Sleep(w.answering, min(backoff.Next(), left))
 	}
@@ -94,7 +94,7 @@ func (w *Worker) deliver(r *reply) job.Result {
 // fields are logged with an answer that did not simply succeed: of the gateway's reason only the code,
 // because its text may repeat the answer.
 func (r reply) fields(code codes.Code) []zap.Field {
-	return append(jobFields(r.job), zap.Stringer("answer", r.answer.Kind), zap.Stringer("code", code))
+	return append(jobFields(r.job), zap.String("answer", string(r.answer.Kind)), zap.Stringer("code", code))
 }
 
 // send makes one try.

@@ -68,7 +68,7 @@ const (
 // release releases jobs, with their retries unchanged.
 func (w *Worker) release(jobs []job.Job, why string) {
 	for _, j := range jobs {
-		w.replies <- reply{j, job.Release(why)}
+		w.replies <- reply{j, j.Release(why)}
 	}
 }
 

@@ -57,7 +57,7 @@ func (w *Worker) isolate(ctx context.Context) {
 		for _, j := range next {
 			if j.Received = time.Now(); w.isLocked(ctx, j) {
 				suspects[j.Key]++
-				w.settle(j, job.Release("released: suspected of being nested too deep to be delivered"))
+				w.settle(j, j.Release("released: suspected of being nested too deep to be delivered"))
 			}
 		}
 		end = time.Now().Add(lock + sweep)
@@ -83,7 +83,7 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) (released []j
 			w.settle(j, job.Incident(w.words.Sprintf("this job cannot be delivered to a worker, most likely "+
 				"because a variable is nested too deep; correct the variable, then resolve the incident")))
 			delete(suspects, j.Key)
-		} else if w.settle(j, job.Release("released: looked at, to find a job that cannot be delivered")) {
+		} else if w.settle(j, j.Release("released: looked at, to find a job that cannot be delivered")) {
 			released = append(released, j)
 		}
 	}

@@ -112,7 +112,7 @@ func everyAnswerReachesTheBroker(t *testing.T, p Protocol) {
 			func(key int64) any { return &pb.FailJobRequest{JobKey: key, ErrorMessage: "claimId is missing"} },
 		},
 		"release": {
-			job.Release("stopping"), enginetest.Waiting, 3, "stopping",
+			(&job.Job{Retries: 3}).Release("stopping"), enginetest.Waiting, 3, "stopping",
 			func(key int64) any { return &pb.FailJobRequest{JobKey: key, Retries: 3, ErrorMessage: "stopping"} },
 		},
 	} {
@@ -149,7 +149,7 @@ func anAnswerThatComesTooLateIsToldWhy(t *testing.T, p Protocol) {
 	held := r.activate(poll)[0]
 	check.Must(t, r.client.Answer(t.Context(), held, job.Incident("no")))
 	for j, want := range map[job.Job]codes.Code{held: codes.FailedPrecondition, {Key: 4711, Retries: 3}: codes.NotFound} {
-		for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), job.Release("")} {
+		for _, answer := range []job.Answer{job.Complete("{}"), job.ThrowError("E", "", "{}"), new(job.Job).Release("")} {
 			err := r.client.Answer(t.Context(), j, answer)
 			check.Same(t, want, transport.Code(err), "code of %v", err)
 		}

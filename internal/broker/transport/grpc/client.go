@@ -80,13 +80,9 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error
 		_, err = c.gateway.ThrowError(ctx, &pb.ThrowErrorRequest{
 			JobKey: j.Key, ErrorCode: a.Code, ErrorMessage: a.Message, Variables: a.Variables,
 		})
-	case job.KindFail:
+	case job.KindFail, job.KindRelease:
 		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
 			JobKey: j.Key, Retries: a.Retries, ErrorMessage: a.Message,
-		})
-	case job.KindRelease:
-		_, err = c.gateway.FailJob(ctx, &pb.FailJobRequest{
-			JobKey: j.Key, Retries: j.Retries, ErrorMessage: a.Message,
 		})
 	default:
 		err = status.Error(codes.InvalidArgument, "an answer of no kind")

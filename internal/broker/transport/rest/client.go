@@ -63,10 +63,8 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
 		command = "completion"
 	case job.KindThrowError:
 		command = "error"
-	case job.KindFail:
+	case job.KindFail, job.KindRelease:
 		body.Retries = &a.Retries
-	case job.KindRelease:
-		body.Retries = &j.Retries
 	default:
 		return status.Error(codes.InvalidArgument, "an answer of no kind")
 	}
