@@ -23,7 +23,7 @@ type Job struct {
 	Retries int32 `json:"retries"`
 	// Headers is the JSON object of the task headers, static texts of the model; empty counts as none.
 	Headers string `json:"-"`
-	// Variables is the JSON object of the fetched variables, as the gateway sent it, in valid UTF-8.
+	// Variables is the JSON object of the fetched variables, as the gateway sent it.
 	Variables string `json:"-"`
 	// Deadline is when the lock of the job ends by the broker's clock, in milliseconds of Unix time.
 	Deadline int64 `json:"deadline"`

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"encoding/json"
-	"strings"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
@@ -27,16 +26,8 @@ type answer struct {
 // activatedJob is a job with its documents as they came.
 type activatedJob struct {
 	job.Job
-	Headers   document `json:"customHeaders"`
-	Variables document `json:"variables"`
-}
-
-type document string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (d *document) UnmarshalJSON(text []byte) error {
-	*d = document(strings.ToValidUTF8(string(text), "\uFFFD"))
-	return nil
+	Headers   json.RawMessage `json:"customHeaders"`
+	Variables json.RawMessage `json:"variables"`
 }
 
 type topology struct {
