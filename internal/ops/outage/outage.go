@@ -67,7 +67,7 @@ func (t *Tracker) Succeeded() (ended bool) {
 		close(t.back)
 	}
 	t.failing, t.cause, t.back = time.Time{}, nil, nil
-	t.Backoff.Reset()
+	t.Backoff.bound = 0 // the first pause of the next outage is a short one
 	return ended
 }
 
@@ -108,9 +108,6 @@ func (b *Backoff) Next() time.Duration {
 	b.bound = min(max(2*b.bound, 2*b.Min), b.Max)
 	return b.bound/2 + rand.N(b.bound/2+1)
 }
-
-// Reset makes the next pause a short one.
-func (b *Backoff) Reset() { b.bound = 0 }
 
 // Sleep waits for d, or until ctx ends.
 func Sleep(ctx context.Context, d time.Duration) {

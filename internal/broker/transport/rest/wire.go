@@ -59,29 +59,25 @@ type deployment struct {
 		Process *struct {
 			ID       string `json:"processDefinitionId"`
 			Version  int32  `json:"processDefinitionVersion"`
-			Resource string `json:"resourceName"`
 			Key      int64  `json:"processDefinitionKey,string"`
+			Resource string `json:"resourceName"`
 		} `json:"processDefinition"` // nil for what is no process
 		Form *struct {
 			ID       string `json:"formId"`
 			Version  int32  `json:"version"`
-			Resource string `json:"resourceName"`
 			Key      int64  `json:"formKey,string"`
+			Resource string `json:"resourceName"`
 		} `json:"form"` // nil for what is no form
 	} `json:"deployments"`
 }
 
 func (d deployment) fromWire() (deployed []transport.Deployed) {
 	for _, one := range d.Deployments {
-		if p := one.Process; p != nil {
-			deployed = append(deployed, transport.Deployed{
-				ID: p.ID, Resource: p.Resource, Version: p.Version, Key: p.Key,
-			})
+		if one.Process != nil {
+			deployed = append(deployed, transport.Deployed(*one.Process))
 		}
-		if f := one.Form; f != nil {
-			deployed = append(deployed, transport.Deployed{
-				ID: f.ID, Resource: f.Resource, Version: f.Version, Key: f.Key,
-			})
+		if one.Form != nil {
+			deployed = append(deployed, transport.Deployed(*one.Form))
 		}
 	}
 	return deployed
