@@ -142,3 +142,29 @@ func (a *Authorizer) renew() (any, error) {
 	a.expires, a.next = a.requested.Add(life), a.requested.Add(max(life*4/5, tokenPause))
 	return a.headers, nil
 }
+
+// maxText is how many bytes of a gateway's text are kept, which goes into the log, and maxInvalid of what it
+// refuses as invalid: of a deployment it names the faults of all models, for the person who deploys.
+const maxText, maxInvalid = 300, 8 << 10
+
+// Fail returns the error of a call that failed with this code, for the log: the text is without the
+// credentials, which a gateway or a proxy may repeat, and cut. The token is replaced that the gateway
+// refuses.
+func (a *Authorizer) Fail(code codes.Code, text string) error {
+	a.mu.Lock()
+	for _, secret := range a.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	if code == codes.Unauthenticated {
+		a.next = a.requested.Add(tokenPause)
+	}
+	a.mu.Unlock()
+	most := maxText
+	if code == codes.InvalidArgument {
+		most = maxInvalid
+	}
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return status.Error(code, strings.ToValidUTF8(text, "\uFFFD"))
+}

@@ -44,6 +44,15 @@ type Client interface {
 	Close() error
 }
 
+// Code returns the status code of a call's error as one of those that gRPC defines: what a gateway makes up
+// beyond them is Unknown, so that logs and metrics keep to a closed set.
+func Code(err error) codes.Code {
+	if code := status.Code(err); code <= codes.Unauthenticated {
+		return code
+	}
+	return codes.Unknown
+}
+
 // ErrLost is among the errors of a poll for which the gateway has locked jobs that it cannot deliver, because
 // a variable of one is nested too deep. A gateway may also leave such a poll without an answer.
 var ErrLost = errors.New("the gateway cannot deliver the jobs of this poll")

@@ -31,8 +31,8 @@ const testType = "analyze-retry"
 
 // protocols are those that the loop is tested over.
 var protocols = []transporttest.Protocol{
-	transporttest.GRPC(func(c transport.Config) (transport.Client, error) { return grpc.Dial(c) }),
-	transporttest.REST(func(c transport.Config) (transport.Client, error) { return rest.Dial(c) }),
+	transporttest.GRPC(grpc.Dial),
+	transporttest.REST(rest.Dial),
 }
 
 // rig is a gateway and a worker on it, in a bubble: its clock moves only while everybody waits.

@@ -1,3 +1,4 @@
+// Package grpc connects to a Camunda 8 cluster by gRPC, through the generated stubs of Zeebe's client.
 package grpc
 
 import (
@@ -9,27 +10,70 @@ import (
 
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 )
 
-// Client implements [transport.Client].
-type Client struct {
+const (
+	// The gateway cuts connections that ping it more often than every 30 seconds; the rest is for pings that
+	// travel at different speeds. The polls, which end every few seconds, notice a dead connection sooner.
+	keepAlive = 35 * time.Second
+	// A gateway that is back is noticed within reconnectMax. The library's own limit is two minutes.
+	reconnectMax = 5 * time.Second
+)
+
+// client implements [transport.Client].
+type client struct {
 	conn       *grpc.ClientConn
 	gateway    pb.GatewayClient
 	authorizer *transport.Authorizer
 }
 
-var _ transport.Client = (*Client)(nil)
+// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its
+// error names everything that is wrong with the configuration, one fault a line.
+func Dial(c transport.Config) (transport.Client, error) {
+	config, err := c.TLS()
+	if err != nil {
+		return nil, err
+	}
+	security := insecure.NewCredentials()
+	if config != nil {
+		security = credentials.NewTLS(config)
+	}
+	reconnect := backoff.DefaultConfig
+	reconnect.MaxDelay = reconnectMax
+	authorizer := c.Authorizer()
+	conn, err := grpc.NewClient("dns:///"+c.Address,
+		grpc.WithTransportCredentials(security),
+		grpc.WithPerRPCCredentials(authorizer),
+		grpc.WithContextDialer(c.Dial),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAlive, Timeout: 10 * time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: reconnectMax}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(transport.MaxAnswer)),
+		grpc.WithDisableServiceConfig(), // no look-up of TXT records, and no tries but the job loop's
+		grpc.WithUnaryInterceptor(func(
+			ctx context.Context, method string, request, reply any,
+			conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption,
+		) error {
+			return failed(call(ctx, method, request, reply, conn, o...), authorizer)
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the Zeebe gateway: %w", err)
+	}
+	return &client{conn, pb.NewGatewayClient(conn), authorizer}, nil
+}
 
-// Close implements [transport.Client].
-func (c *Client) Close() error { return c.conn.Close() }
+func (c *client) Close() error { return c.conn.Close() }
 
-// Activate implements [transport.Client].
-func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
+func (c *client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
 	request := &pb.ActivateJobsRequest{
 		Type:              p.JobType,
 		Worker:            p.Worker,
@@ -71,8 +115,7 @@ func fromWire(activated []*pb.ActivatedJob) []job.Job {
 	return jobs
 }
 
-// Answer implements [transport.Client].
-func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
+func (c *client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error) {
 	switch a.Kind {
 	case job.KindComplete:
 		_, err = c.gateway.CompleteJob(ctx, &pb.CompleteJobRequest{JobKey: j.Key, Variables: a.Variables})
@@ -90,16 +133,14 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) (err error
 	return err
 }
 
-// ExtendLock implements [transport.Client].
-func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
+func (c *client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
 	_, err := c.gateway.UpdateJobTimeout(ctx, &pb.UpdateJobTimeoutRequest{
 		JobKey: j.Key, Timeout: lock.Milliseconds(),
 	})
 	return err
 }
 
-// Topology implements [transport.Client].
-func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
+func (c *client) Topology(ctx context.Context) (transport.Topology, error) {
 	r, err := c.gateway.Topology(ctx, &pb.TopologyRequest{})
 	if err != nil {
 		return transport.Topology{}, err
@@ -119,8 +160,7 @@ func fromTopology(r *pb.TopologyResponse) transport.Topology {
 	return transport.Topology{Version: r.GatewayVersion, Partitions: int(r.PartitionsCount), Led: len(led)}
 }
 
-// Deploy implements [transport.Client].
-func (c *Client) Deploy(
+func (c *client) Deploy(
 	ctx context.Context, tenant string, resources []transport.Resource,
 ) (deployed []transport.Deployed, err error) {
 	request := &pb.DeployResourceRequest{TenantId: tenant}
@@ -149,8 +189,7 @@ func (c *Client) Deploy(
 	return deployed, nil
 }
 
-// PublishMessage implements [transport.Client].
-func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
+func (c *client) PublishMessage(ctx context.Context, m transport.Message) error {
 	_, err := c.gateway.PublishMessage(ctx, &pb.PublishMessageRequest{
 		Name:           m.Name,
 		CorrelationKey: m.CorrelationKey,
@@ -159,4 +198,12 @@ func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error 
 		TenantId:       m.Tenant,
 	})
 	return err
+}
+
+// failed returns the error of a call as it may be logged.
+func failed(err error, a *transport.Authorizer) error {
+	if err == nil {
+		return nil
+	}
+	return a.Fail(status.Code(err), status.Convert(err).Message())
 }

@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
-	transporttest.Run(t, transporttest.GRPC(func(c transport.Config) (transport.Client, error) { return Dial(c) }))
+	transporttest.Run(t, transporttest.GRPC(Dial))
 }
 
 func TestOnlyHealthyLeadersLead(t *testing.T) {

@@ -30,7 +30,7 @@ const maxRefusal = 64 << 10
 
 // call makes a call, such as GET /topology, and reads its answer, JSON that holds this text; with an empty
 // one it is to be nothing.
-func (c *Client) call(ctx context.Context, resource string, body any, holds string, answer any) error {
+func (c *client) call(ctx context.Context, resource string, body any, holds string, answer any) error {
 	method, path, _ := strings.Cut(resource, " ")
 	sent, ready := body.(form)
 	if !ready && body != nil {
@@ -74,7 +74,7 @@ func (c *Client) call(ctx context.Context, resource string, body any, holds stri
 }
 
 // result reads the answer of a call that succeeded.
-func (c *Client) result(ctx context.Context, response *http.Response, holds string, answer any) error {
+func (c *client) result(ctx context.Context, response *http.Response, holds string, answer any) error {
 	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, transport.MaxAnswer))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -91,7 +91,7 @@ func (c *Client) result(ctx context.Context, response *http.Response, holds stri
 }
 
 // broken returns the error of a call that a connection did not carry, or not to its end.
-func (c *Client) broken(ctx context.Context, err error) error {
+func (c *client) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()
 	}
@@ -129,7 +129,7 @@ var answerCodes = []struct {
 // refusal returns the error of a call that was not answered with its result. What is none of the API's
 // answers, but one of a proxy, a firewall or another program, must not be taken for the cluster's word on a
 // job.
-func (c *Client) refusal(response *http.Response, text []byte) error {
+func (c *client) refusal(response *http.Response, text []byte) error {
 	var problem struct{ Title, Detail string } // RFC 9457
 	_ = json.Unmarshal(text, &problem)         // what is none has no title, nor has one that is cut
 	answer := fmt.Sprintf("HTTP status %d", response.StatusCode)

@@ -100,7 +100,7 @@ func TestCredentialsInAMediaTypeAreMasked(t *testing.T) {
 }
 
 func TestUndeliverablePollIsLost(t *testing.T) {
-	for name, c := range map[string]*Client{
+	for name, c := range map[string]transport.Client{
 		"not written":   answering(t, 500, problemJSON, `{"title":"Internal Server Error","detail":"Failed to write request"}`),
 		"begun":         answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[{"type":"about:blank"`),
 		"begun, closed": answering(t, 200, plainJSON, `{"jobs":[{"jobKey":"1","variables":{"a":[[[[}{"type":"about:blank"}`),

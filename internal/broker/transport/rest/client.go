@@ -1,3 +1,5 @@
+// Package rest connects to a Camunda 8 cluster by its Orchestration Cluster REST API (v2), which Camunda has
+// from 8.8 on.
 package rest
 
 import (
@@ -6,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
+	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -16,24 +20,50 @@ import (
 	"hospital.example/analyze-retry/internal/broker/transport"
 )
 
-// Client implements [transport.Client].
-type Client struct {
+// client implements [transport.Client].
+type client struct {
 	base       string // of the URLs
 	authorizer *transport.Authorizer
 	http       *http.Transport
 }
 
-var _ transport.Client = (*Client)(nil)
+// Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its
+// error names everything that is wrong with the configuration, one fault a line.
+func Dial(c transport.Config) (transport.Client, error) {
+	config, err := c.TLS()
+	if err != nil {
+		return nil, err
+	}
+	by := http.DefaultTransport.(*http.Transport).Clone()
+	by.TLSClientConfig = config
+	by.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second} // or a dead connection would stay in use
+	// Where HTTP/2 is not spoken the job loop sends 32 answers at a time, next to a poll and a query.
+	by.MaxIdleConnsPerHost = 34
+	// Servers and proxies close theirs after a minute, as a rule. A call that is sent just then is lost.
+	by.IdleConnTimeout = 10 * time.Second
+	by.MaxResponseHeaderBytes = 64 << 10
+	if c.Dial != nil { // as with gRPC, the environment's proxies are for connections that are made here
+		by.Proxy = nil
+		by.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
+			return c.Dial(ctx, address)
+		}
+	}
+	base := url.URL{Scheme: c.Scheme, Host: c.Address, Path: c.Path + "/v2"}
+	return &client{
+		base:       base.String(),
+		authorizer: c.Authorizer(),
+		http:       by,
+	}, nil
+}
 
-// Close implements [transport.Client].
-func (c *Client) Close() error {
+func (c *client) Close() error {
 	c.http.CloseIdleConnections()
 	return nil
 }
 
 // Activate implements [transport.Client]. The answer to a poll is one message, of which all or nothing can be
 // read.
-func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
+func (c *client) Activate(ctx context.Context, p transport.Poll, received func([]job.Job)) error {
 	var activated struct{ Jobs []activatedJob }
 	err := c.call(ctx, "POST /jobs/activation", activation{
 		Poll:           p,
@@ -54,8 +84,7 @@ func (c *Client) Activate(ctx context.Context, p transport.Poll, received func([
 	return nil
 }
 
-// Answer implements [transport.Client].
-func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
+func (c *client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
 	command := "failure"
 	body := answer{Code: a.Code, Message: a.Message, Variables: json.RawMessage(a.Variables)}
 	switch a.Kind {
@@ -71,21 +100,18 @@ func (c *Client) Answer(ctx context.Context, j job.Job, a job.Answer) error {
 	return c.call(ctx, fmt.Sprintf("POST /jobs/%d/%s", j.Key, command), body, "", nil)
 }
 
-// ExtendLock implements [transport.Client].
-func (c *Client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
+func (c *client) ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error {
 	change := map[string]any{"changeset": map[string]int64{"timeout": lock.Milliseconds()}}
 	return c.call(ctx, fmt.Sprintf("PATCH /jobs/%d", j.Key), change, "", nil)
 }
 
-// Topology implements [transport.Client].
-func (c *Client) Topology(ctx context.Context) (transport.Topology, error) {
+func (c *client) Topology(ctx context.Context) (transport.Topology, error) {
 	var t topology
 	err := c.call(ctx, "GET /topology", nil, `"partitionsCount"`, &t)
 	return t.fromWire(), err
 }
 
-// Deploy implements [transport.Client].
-func (c *Client) Deploy(
+func (c *client) Deploy(
 	ctx context.Context, tenant string, resources []transport.Resource,
 ) (deployed []transport.Deployed, err error) {
 	var body bytes.Buffer // whose writers do not fail
@@ -104,7 +130,6 @@ func (c *Client) Deploy(
 	return d.fromWire(), nil
 }
 
-// PublishMessage implements [transport.Client].
-func (c *Client) PublishMessage(ctx context.Context, m transport.Message) error {
+func (c *client) PublishMessage(ctx context.Context, m transport.Message) error {
 	return c.call(ctx, "POST /messages/publication", m, `"messageKey"`, &struct{}{})
 }

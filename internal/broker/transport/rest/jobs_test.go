@@ -79,7 +79,7 @@ func TestCallsShowWhatTheyAreTo(t *testing.T) {
 }
 
 // counting makes a client of a server that counts its connections.
-func counting(t *testing.T, handler http.HandlerFunc) (c *Client, made *atomic.Int32) {
+func counting(t *testing.T, handler http.HandlerFunc) (c transport.Client, made *atomic.Int32) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)

@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
-	transporttest.Run(t, transporttest.REST(func(c transport.Config) (transport.Client, error) { return Dial(c) }))
+	transporttest.Run(t, transporttest.REST(Dial))
 }
 
 // poll asks for ten jobs, and waits for none.
@@ -27,14 +27,14 @@ var poll = transport.Poll{
 }
 
 // activate polls once.
-func activate(t *testing.T, c *Client, p transport.Poll) (jobs []job.Job, err error) {
+func activate(t *testing.T, c transport.Client, p transport.Poll) (jobs []job.Job, err error) {
 	t.Helper()
 	err = c.Activate(t.Context(), p, func(some []job.Job) { jobs = append(jobs, some...) })
 	return jobs, err
 }
 
 // dial makes a client that is closed with the test.
-func dial(t *testing.T, c transport.Config) *Client {
+func dial(t *testing.T, c transport.Config) transport.Client {
 	t.Helper()
 	client, err := Dial(c)
 	check.Must(t, err)
@@ -43,7 +43,7 @@ func dial(t *testing.T, c transport.Config) *Client {
 }
 
 // served makes a client of a server.
-func served(t *testing.T, handler http.HandlerFunc) *Client {
+func served(t *testing.T, handler http.HandlerFunc) transport.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -51,7 +51,7 @@ func served(t *testing.T, handler http.HandlerFunc) *Client {
 }
 
 // answering makes a client of a server that gives every call the same answer.
-func answering(t *testing.T, status int, kind, body string) *Client {
+func answering(t *testing.T, status int, kind, body string) transport.Client {
 	t.Helper()
 	return served(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
