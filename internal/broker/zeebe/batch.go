@@ -23,15 +23,6 @@ func (w *Worker) answerBy(j job.Job) time.Time { return j.Received.Add(w.opt.Job
 // of a batch that hangs can be handled once more, one by one.
 const handlerTimeout = 5 * time.Second
 
-// handleBy returns when a handler that is called now with jobs that came together must return.
-func (w *Worker) handleBy(jobs []job.Job) time.Time {
-	own := time.Now().Add(min(handlerTimeout, w.opt.JobTimeout/2))
-	if latest := w.answerBy(jobs[0]).Add(-w.opt.JobTimeout / 10); latest.Before(own) {
-		return latest
-	}
-	return own
-}
-
 // work calls the handler with jobs that came together and queues the answers. If the handler fails, it is
 // called with each job alone, so that only those suffer that are to blame.
 func (w *Worker) work(jobs []job.Job) {
@@ -89,8 +80,9 @@ func (o *outcome) fields() []zap.Field { return append(o.details, zap.Stringer("
 // call calls the handler and waits until a little after its deadline. A handler that has not returned by then
 // is left to itself, as nothing can stop it; what it answers later is not used.
 func (w *Worker) call(jobs []job.Job) outcome {
-	by := w.handleBy(jobs)
-	ctx, cancel := context.WithDeadline(w.handling, by)
+	left := time.Until(w.answerBy(jobs[0])) - w.opt.JobTimeout/10
+	limit := min(handlerTimeout, w.opt.JobTimeout/2, left)
+	ctx, cancel := context.WithTimeout(w.handling, limit)
 	defer cancel()
 
 	returned := make(chan outcome, 1)
@@ -98,7 +90,7 @@ func (w *Worker) call(jobs []job.Job) outcome {
 	select {
 	case o := <-returned:
 		return o
-	case <-time.After(time.Until(by) + w.opt.JobTimeout/40): // a handler may return that much later
+	case <-time.After(limit + w.opt.JobTimeout/40): // a handler may return that much later
 	case <-w.handling.Done():
 	}
 	return outcome{fault: text.Messagef("did not return in time")}
