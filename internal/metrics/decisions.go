@@ -30,46 +30,34 @@ func (m *Metrics) Decided(jobType string, d retry.Decision, elapsed time.Duratio
 	for _, variable := range d.Ignored {
 		m.add(ignored, 1, d.Policy, variable)
 	}
-	if jobType == contract.BackoffJobType {
-		m.decided004(&d)
-	} else {
-		m.decided005(&d)
+	// RN-BIL-004 section 13.4 has names of its own.
+	waits, exceeded, is004 := backoff, maxExceeded, jobType == contract.BackoffJobType
+	if is004 {
+		waits, exceeded = backoff004, maxExceeded004
+		m.add(classes004, 1, d.Policy, string(d.Error.Class))
 	}
 	if d.Outcome != retry.OutcomeRetry {
 		m.submitted(d.Policy, failed, d.RetryCount+1)
 		m.add(deadLetters, 1, d.Policy)
+		if d.Outcome == retry.OutcomeExhausted {
+			m.add(exceeded, 1, d.Policy)
+		} else if !is004 {
+			m.add(permanent, 1, d.Policy, d.Error.Label)
+		}
 		return
 	}
 	m.submitted(d.Policy, failed, d.RetryCount) // which counts the retry that follows already
+	m.observe(waits, d.Backoff.Minutes(), d.Policy)
+	if is004 {
+		m.add(retries004, 1, d.Policy)
+	} else {
+		m.add(scheduled, 1, d.Policy, string(d.Error.Class))
+	}
 	if slices.Contains(d.Bounds, retry.BoundMax) {
 		m.add(atMaximum, 1, d.Policy)
 	}
 	if d.Step == retry.StepBackoff && !slices.Contains(d.Bounds, retry.BoundDeadline) && d.Delay > 0 {
 		m.observe(jitter, math.Abs(float64(d.Backoff-d.Delay))/float64(d.Delay), d.Policy)
-	}
-}
-
-func (m *Metrics) decided005(d *retry.Decision) {
-	switch d.Outcome {
-	case retry.OutcomeRetry:
-		m.observe(backoff, d.Backoff.Minutes(), d.Policy)
-		m.add(scheduled, 1, d.Policy, string(d.Error.Class))
-	case retry.OutcomeExhausted:
-		m.add(maxExceeded, 1, d.Policy)
-	case retry.OutcomePermanent:
-		m.add(permanent, 1, d.Policy, d.Error.Label)
-	}
-}
-
-func (m *Metrics) decided004(d *retry.Decision) {
-	m.add(classes004, 1, d.Policy, string(d.Error.Class))
-	switch d.Outcome {
-	case retry.OutcomeRetry:
-		m.add(retries004, 1, d.Policy)
-		m.observe(backoff004, d.Backoff.Minutes(), d.Policy)
-	case retry.OutcomeExhausted:
-		m.add(maxExceeded004, 1, d.Policy)
-	case retry.OutcomePermanent:
 	}
 }
 
