@@ -98,32 +98,29 @@ func (c *client) broken(ctx context.Context, err error) error {
 	return c.authorizer.Fail(codes.Unavailable, err.Error())
 }
 
-// What a row of answerCodes asks of an answer's title. Those of Camunda's own errors are names; Spring's, for
-// example that of a path that is not there, are words ("Not Found").
-const (
-	whatever = ""  // it may be a page of a proxy
-	aProblem = "*" // it is any problem
-)
-
-// answerCodes are the status codes by the HTTP status and the title, the first that fits.
-var answerCodes = []struct {
-	status int
-	title  string
-	code   codes.Code
-}{
-	{400, aProblem, codes.InvalidArgument},
-	{401, "UNAUTHORIZED", codes.PermissionDenied}, // of a tenant; of refused credentials it is "Unauthorized"
-	{401, whatever, codes.Unauthenticated},
-	{403, whatever, codes.PermissionDenied},
-	{404, "NOT_FOUND", codes.NotFound},
-	{409, aProblem, codes.FailedPrecondition},
-	{413, whatever, codes.InvalidArgument}, // by a proxy too: it will not pass a second time
-	{429, whatever, codes.ResourceExhausted},
-	{500, whatever, codes.Internal},
-	{502, whatever, codes.Unavailable},
-	{503, "RESOURCE_EXHAUSTED", codes.ResourceExhausted},
-	{503, whatever, codes.Unavailable},
-	{504, whatever, codes.DeadlineExceeded},
+// codeOf returns the status code by the HTTP status and the title of an answer that is not the call's result;
+// false where it is none of the API's. Titles of Camunda's own errors are names; Spring's, for example that of
+// a path that is not there, are words ("Not Found"); a page of a proxy has none.
+func codeOf(status int, title string) (code codes.Code, known bool) {
+	switch {
+	case status == 400 && title != "", status == 413: // the latter by a proxy too: it will not pass either
+		return codes.InvalidArgument, true
+	case status == 401 && title != "UNAUTHORIZED":
+		return codes.Unauthenticated, true
+	case status == 401, status == 403: // of a tenant
+		return codes.PermissionDenied, true
+	case status == 404 && title == "NOT_FOUND":
+		return codes.NotFound, true
+	case status == 409 && title != "":
+		return codes.FailedPrecondition, true
+	case status == 429, status == 503 && title == "RESOURCE_EXHAUSTED":
+		return codes.ResourceExhausted, true
+	case status == 500:
+		return codes.Internal, true
+	case status == 504:
+		return codes.DeadlineExceeded, true
+	}
+	return codes.Unavailable, status == 502 || status == 503
 }
 
 // refusal returns the error of a call that was not answered with its result. What is none of the API's
@@ -136,19 +133,14 @@ func (c *client) refusal(response *http.Response, text []byte) error {
 	if problem.Title != "" {
 		answer += ", " + problem.Title + ": " + problem.Detail
 	}
-	for _, row := range answerCodes {
-		fits := row.title == problem.Title || row.title == whatever ||
-			row.title == aProblem && problem.Title != ""
-		if row.status != response.StatusCode || !fits {
-			continue
-		}
-		err := c.authorizer.Fail(row.code, answer)
-		if problem.Title == "Internal Server Error" { // Spring's, not Camunda's: it could not write the jobs
-			err = fmt.Errorf("%w: %w", transport.ErrLost, err)
-		}
-		return err
+	code, known := codeOf(response.StatusCode, problem.Title)
+	if !known {
+		answer = fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
+			c.base, answer, response.Header.Get("Content-Type"))
 	}
-	answer = fmt.Sprintf("what answers at %s is not Camunda's REST API: %s with content of type %q",
-		c.base, answer, response.Header.Get("Content-Type"))
-	return c.authorizer.Fail(codes.Unavailable, answer)
+	err := c.authorizer.Fail(code, answer)
+	if known && problem.Title == "Internal Server Error" { // Spring's: it could not write the jobs
+		err = fmt.Errorf("%w: %w", transport.ErrLost, err)
+	}
+	return err
 }
