@@ -18,18 +18,11 @@
 //
 // # What is masked
 //
-// A mark names the kind and the length of what stood there, so that texts still read and still group:
-//
-//	[palavra]       a word
-//	[palavras]      several words next to each other: most names
-//	[número]        less than eight digits
-//	[número longo]  eight digits or more, also in groups: CPF, CNS, cards, telephones
-//	[data]          a date, with its time: 31/01/1980, 2024-11-21T10:30:00Z
-//	[código]        letters and digits: UUIDs, base64, CNPJ with letters
-//
-// People read them in their language, see text.Printer.Redacted. Symbols that are no signs, such as
-// circled letters and raised digits, and control characters become a blank. The marks are words of the
-// vocabulary: a second run changes nothing. A text that changes in every run becomes [código] as a whole.
+// A mark names the kind and the length of what stood there, so that texts still read and still group, such as
+// [palavras] and [número longo]; mark.go has them all. People read them in their language, see
+// text.Printer.Redacted. Symbols that are no signs, such as circled letters and raised digits, and control
+// characters become a blank. The marks are words of the vocabulary: a second run changes nothing. A text that
+// changes in every run becomes [código] as a whole.
 //
 // There is no decoder beyond errtext's, which reads entities, JSON escapes, full-width letters and Latin-1.
 // What is escaped for a URL, in base64, or in another script is no known word, and so it is masked.

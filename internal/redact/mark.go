@@ -5,11 +5,11 @@ import "strings"
 // The marks. They are made of words of the vocabulary, so that a second run leaves them.
 const (
 	markWord       = "[palavra]"
-	markWords      = "[palavras]"
-	markNumber     = "[número]"
-	markLongNumber = "[número longo]"
-	markDate       = "[data]"
-	markCode       = "[código]"
+	markWords      = "[palavras]"     // next to each other: most names
+	markNumber     = "[número]"       // less than eight digits
+	markLongNumber = "[número longo]" // also in groups: CPF, CNS, cards, telephones
+	markDate       = "[data]"         // with its time
+	markCode       = "[código]"       // letters and digits: UUIDs, base64, CNPJ with letters
 )
 
 // group returns the last of the units that one mark stands for, and the mark: for the words of a name, the
