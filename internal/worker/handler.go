@@ -92,22 +92,16 @@ func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 	}
 	retried := state.Retried(key)
 	lost := e.decision.Outcome == retry.OutcomeRetry && retried > e.Request.RetryCount
-	first := e.Request.FirstFailure.IsZero() && !state.FirstFailure.IsZero()
-	late := first && e.Policy.Deadline > 0
-	over := first && e.decision.Outcome == retry.OutcomeExhausted
-	if !lost && !late && !over {
+	over := e.decision.Outcome == retry.OutcomeExhausted
+	if !lost && (state.FirstFailure.IsZero() || e.Policy.Deadline == 0 && !over) {
 		return e
 	}
 	again := *e
-	if first {
-		again.Request.FirstFailure = state.FirstFailure
-	}
+	again.Request.FirstFailure = state.FirstFailure
 	if lost {
 		again.Request.Retried = retried
 	}
-	if lost || late {
-		again.decide()
-	}
+	again.decide()
 	return &again
 }
 
@@ -170,19 +164,16 @@ func (e *evaluation) steps() *contract.Steps {
 func (h *Handler) observe(e *evaluation, r *audit.Record) {
 	if e.Invalid != nil {
 		h.opt.Observer.Rejected(r.Policy, e.elapsed)
-		h.opt.logRejected(e.job, r.ClaimID, e.Invalid)
+		h.opt.warn(e.job, r, "input_rejected", zap.Stringer("error", e.Invalid.Text()))
 		return
 	}
 	h.opt.Observer.Decided(h.opt.JobType, e.decision, e.elapsed)
-	warn := func(event string, fields ...zap.Field) {
-		fields = append(fields, zap.String("claimId", r.ClaimID), zap.String("elementId", e.job.ElementID))
-		h.opt.Logger.Warn(event, append(fields, jobFields(e.job)...)...)
-	}
 	for _, variable := range e.decision.Ignored { // each with the shape of its value
-		warn("input_ignored", zap.String("variable", variable), zap.String("value", e.Describe(variable)))
+		h.opt.warn(e.job, r, "input_ignored",
+			zap.String("variable", variable), zap.String("value", e.Describe(variable)))
 	}
 	if e.decision.CountFrom == retry.CountFromTrail {
-		warn("retry_count_lost",
+		h.opt.warn(e.job, r, "retry_count_lost",
 			zap.Int("retryCount", e.Request.RetryCount), zap.Int("recordedRetries", e.Request.Retried))
 	}
 	h.logDecision(e)

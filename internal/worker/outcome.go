@@ -84,7 +84,7 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 // observe counts and logs what is new.
 func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, r *audit.Record) {
 	if o.Invalid != nil {
-		h.opt.logRejected(j, r.ClaimID, o.Invalid)
+		h.opt.warn(j, r, "input_rejected", zap.Stringer("error", o.Invalid.Text()))
 		return
 	}
 	h.opt.Observer.OutcomeRecorded(r)

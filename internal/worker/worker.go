@@ -14,7 +14,6 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
-	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 // Observer counts what becomes of jobs.
@@ -132,9 +131,10 @@ func answer(r *audit.Record, variables string) job.Answer {
 	return job.Complete(variables)
 }
 
-func (o *Options) logRejected(j *job.Job, claimID string, invalid input.Faults) {
-	o.Logger.Warn("input_rejected", append(jobFields(j), zap.String("claimId", claimID),
-		zap.String("elementId", j.ElementID), zap.Stringer("error", invalid.Text()))...)
+// warn logs what is wrong with a job, for which a record is new.
+func (o *Options) warn(j *job.Job, r *audit.Record, event string, fields ...zap.Field) {
+	fields = append(fields, zap.String("claimId", r.ClaimID), zap.String("elementId", j.ElementID))
+	o.Logger.Warn(event, append(fields, jobFields(j)...)...)
 }
 
 func jobFields(j *job.Job) []zap.Field {
