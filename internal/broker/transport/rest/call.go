@@ -99,28 +99,28 @@ func (c *client) broken(ctx context.Context, err error) error {
 }
 
 // codeOf returns the status code by the HTTP status and the title of an answer that is not the call's result;
-// false where it is none of the API's. Titles of Camunda's own errors are names; Spring's, for example that of
-// a path that is not there, are words ("Not Found"); a page of a proxy has none.
-func codeOf(status int, title string) (code codes.Code, known bool) {
+// false where it is none of the API's. Titles of Camunda's own errors are names; Spring's, for example that
+// of a path that is not there, are words ("Not Found"); a page of a proxy has none.
+func codeOf(answered int, title string) (code codes.Code, known bool) {
 	switch {
-	case status == 400 && title != "", status == 413: // the latter by a proxy too: it will not pass either
+	case answered == 400 && title != "", answered == 413: // by a proxy too: it will not pass again
 		return codes.InvalidArgument, true
-	case status == 401 && title != "UNAUTHORIZED":
+	case answered == 401 && title != "UNAUTHORIZED":
 		return codes.Unauthenticated, true
-	case status == 401, status == 403: // of a tenant
+	case answered == 401, answered == 403: // of a tenant
 		return codes.PermissionDenied, true
-	case status == 404 && title == "NOT_FOUND":
+	case answered == 404 && title == "NOT_FOUND":
 		return codes.NotFound, true
-	case status == 409 && title != "":
+	case answered == 409 && title != "":
 		return codes.FailedPrecondition, true
-	case status == 429, status == 503 && title == "RESOURCE_EXHAUSTED":
+	case answered == 429, answered == 503 && title == "RESOURCE_EXHAUSTED":
 		return codes.ResourceExhausted, true
-	case status == 500:
+	case answered == 500:
 		return codes.Internal, true
-	case status == 504:
+	case answered == 504:
 		return codes.DeadlineExceeded, true
 	}
-	return codes.Unavailable, status == 502 || status == 503
+	return codes.Unavailable, answered == 502 || answered == 503
 }
 
 // refusal returns the error of a call that was not answered with its result. What is none of the API's
