@@ -93,7 +93,7 @@ func (w *Worker) peek(ctx context.Context, suspects map[int64]int) (released []j
 // next takes the job that is next on each partition, without its variables.
 func (w *Worker) next(ctx context.Context, partitions int) (next []job.Job) {
 	// A job that comes at the end of the wait must be left time to be released in.
-	for wait := min(w.longPoll, w.opt.JobTimeout/2); len(next) < partitions; wait = noWait {
+	for wait := min(longPoll, w.opt.JobTimeout/2); len(next) < partitions; wait = noWait {
 		opened, before := time.Now(), len(next)
 		bare := w.request(1, wait)
 		bare.Fetch = []string{noVariable}

@@ -43,8 +43,6 @@ type rig struct {
 	client   transport.Client
 	worker   *Worker
 	logs     *observer.ObservedLogs
-	// longPoll replaces how long a poll waits at the gateway.
-	longPoll time.Duration
 
 	stop    context.CancelFunc
 	stopped chan struct{} // closed when Run has returned
@@ -88,7 +86,6 @@ func (r *rig) run(o Options) {
 	core, logs := observer.New(zapcore.DebugLevel)
 	r.logs = logs
 	r.worker = NewWorker(r.client, o.withDefaults(zap.New(core)))
-	r.worker.longPoll = cmp.Or(r.longPoll, longPoll)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	go func() {

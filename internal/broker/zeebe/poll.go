@@ -71,7 +71,7 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		wait = noWait
 		switch {
 		case err == nil:
-			wait = w.longPoll
+			wait = longPoll
 		case errors.Is(err, errLost):
 			w.isolate(ctx)
 		}
@@ -84,9 +84,12 @@ func (w *Worker) poll(ctx context.Context, p transport.Poll, take func([]job.Job
 	opened := time.Now()
 	due := opened.Add(max(p.Wait, 0)) // when the gateway's own wait for jobs is over
 	received, err := w.receive(ctx, p, due, take)
-	switch {
-	case err == nil:
-		w.opt.Observer.Polled(codes.OK.String())
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	code := transport.Code(err)
+	w.opt.Observer.Polled(code.String())
+	if err == nil {
 		if back, reached := w.gateway.Succeeded(), w.reached.Swap(true); !back && !reached {
 			w.log.Info("gateway_connected")
 		}
@@ -94,11 +97,7 @@ func (w *Worker) poll(ctx context.Context, p transport.Poll, take func([]job.Job
 			outage.Sleep(ctx, time.Until(opened.Add(pollRest)))
 		}
 		return nil
-	case ctx.Err() != nil:
-		return err
 	}
-	code := transport.Code(err)
-	w.opt.Observer.Polled(code.String())
 	late := code == codes.DeadlineExceeded && time.Since(due) > pollMargin/2
 	if late || errors.Is(err, transport.ErrLost) {
 		if _, away := w.topology(ctx); away == nil {

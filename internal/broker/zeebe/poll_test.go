@@ -16,7 +16,6 @@ import (
 
 func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.longPoll = 3 * time.Second
 		r.run(Options{Poll: transport.Poll{Worker: "w-1", Fetch: []string{"a", "b"}, JobTimeout: 8 * time.Second}, MaxJobsActive: 7})
 		polls := r.polls()
 		if len(polls) != 2 {
@@ -24,7 +23,7 @@ func TestAPollAsksForExactlyWhatIsNeeded(t *testing.T) {
 		}
 		check.Same(r, -1, polls[0].RequestTimeout, "wait of the first poll, which is to show that the gateway answers")
 		p := polls[1]
-		if p.Type != testType || p.Worker != "w-1" || p.MaxJobsToActivate != 7 || p.Timeout != 8000 || p.RequestTimeout != 3000 {
+		if p.Type != testType || p.Worker != "w-1" || p.MaxJobsToActivate != 7 || p.Timeout != 8000 || p.RequestTimeout != 1000 {
 			r.Errorf("poll is %v", p)
 		}
 		check.Same(r, []string{"a", "b"}, p.FetchVariable, "difference")

@@ -61,15 +61,14 @@ const releaseTimeout = time.Second
 
 // Worker works the jobs of one type. It is made by NewWorker.
 type Worker struct {
-	opt      Options
-	client   transport.Client
-	log      *zap.Logger
-	words    *text.Printer  // of incidents
-	longPoll time.Duration  // longPoll, but in tests
-	gateway  outage.Tracker // by how the polls fare
-	reached  atomic.Bool    // the gateway has answered a poll
-	answers  outage.Tracker // by whether they get through
-	slots    slots
+	opt     Options
+	client  transport.Client
+	log     *zap.Logger
+	words   *text.Printer  // of incidents
+	gateway outage.Tracker // by how the polls fare
+	reached atomic.Bool    // the gateway has answered a poll
+	answers outage.Tracker // by whether they get through
+	slots   slots
 
 	// Active jobs are handled and answered beyond the end of Run's context: handling is aborted after the
 	// shutdown timeout, answering is cut off releaseTimeout later.
@@ -84,11 +83,10 @@ type Worker struct {
 func NewWorker(client transport.Client, o Options) *Worker {
 	log := o.Logger.With(zap.String("jobType", o.JobType))
 	w := &Worker{
-		opt:      o,
-		log:      log,
-		words:    text.In(o.Language),
-		client:   client,
-		longPoll: longPoll,
+		opt:    o,
+		log:    log,
+		words:  text.In(o.Language),
+		client: client,
 		gateway: outage.Tracker{
 			Log:       log,
 			Lost:      "gateway_lost",
