@@ -235,19 +235,18 @@ func shorten(s string) string {
 // stopMessage returns the message of a BPMN error for the person who finds it, uncaught, in an incident. It
 // names the rule's code rather than the insurer's text, which may carry personal data.
 func stopMessage(claimID string, d *retry.Decision) text.Message {
+	if d.Outcome == retry.OutcomePermanent {
+		return text.Messagef("claim %s: %s does not pass by itself; correct the cause, "+
+			"then resubmit or abandon the claim", claimID, d.Error.Found())
+	}
 	last := string(d.Error.Class)
 	if d.Error.Code != "" {
 		last = d.Error.Code + " (" + last + ")"
 	}
-	switch {
-	case d.Outcome == retry.OutcomePermanent:
-		return text.Messagef("claim %s: %s does not pass by itself; correct the cause, "+
-			"then resubmit or abandon the claim", claimID, d.Error.Found())
-	case d.Step == retry.StepDeadline:
-		return text.Messagef("claim %s: no retry fits before the deadline %s, last error %s; "+
-			"review the claim, then resubmit or abandon it", claimID, d.Deadline.Format(time.RFC3339), last)
-	default:
-		return text.Messagef("claim %s: %s, last error %s; review the claim, then resubmit or abandon it",
-			claimID, text.Messagef("all %d retries used", d.MaxRetries), last)
+	why := text.Messagef("all %d retries used", d.MaxRetries)
+	if d.Step == retry.StepDeadline {
+		why = text.Messagef("no retry fits before the deadline %s", d.Deadline.Format(time.RFC3339))
 	}
+	return text.Messagef("claim %s: %s, last error %s; review the claim, then resubmit or abandon it",
+		claimID, why, last)
 }
