@@ -35,7 +35,7 @@ type lineWriter struct{ io.Writer }
 
 // Write writes one line of the log, which ends with a line break.
 func (w lineWriter) Write(line []byte) (int, error) {
-	if _, err := w.Writer.Write(text.Harmless(line)); err != nil {
+	if _, err := io.WriteString(w.Writer, text.Harmless(string(line))); err != nil {
 		return 0, err
 	}
 	return len(line), nil

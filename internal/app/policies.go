@@ -18,7 +18,7 @@ import (
 )
 
 // LoadConfig reads the settings, and tries the policies, the files and the queue that they name. Its error is
-// a [text.Faults] with the faults of all.
+// a [text.Findings] with the faults of all.
 func LoadConfig() (config.Config, error) {
 	cfg, wrong := config.Load()
 	_, noFiles := connection(cfg).TLS()
@@ -27,9 +27,9 @@ func LoadConfig() (config.Config, error) {
 	if cfg.EventsURL != "" {
 		_, noQueue = queue.Hosts(string(cfg.EventsURL))
 	}
-	var found text.Faults
+	var found text.Findings
 	for _, err := range []error{wrong, noFiles, noQueue, noPolicies} {
-		faults, are := errors.AsType[text.Faults](err)
+		faults, are := errors.AsType[text.Findings](err)
 		if found = append(found, faults...); are || err == nil {
 			continue
 		}

@@ -73,7 +73,7 @@ func runAt(ctx context.Context, now func() time.Time, args []string, stdout, std
 		return exitFailure
 	}
 	usage := !p.begun || errors.As(err, new(usageError))
-	if found, are := errors.AsType[text.Faults](err); are {
+	if found, are := errors.AsType[text.Findings](err); are {
 		for i := range found {
 			fmt.Fprint(stderr, text.Harmless(found[i].In(printer)))
 		}

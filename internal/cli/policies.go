@@ -113,8 +113,7 @@ func (p *program) policiesLint() *cobra.Command {
 	outage := spanFlag(command.Flags(), "outage", "", "outage that the retries must outlast")
 	return p.answers(command, language, func(c *call) (any, error) {
 		set, err := policies(c.args[0])
-		broken, is := errors.AsType[text.Faults](err)
-		findings := text.Findings(broken)
+		findings, is := errors.AsType[text.Findings](err)
 		switch {
 		case err == nil:
 			findings = set.Lint(*outage, false)

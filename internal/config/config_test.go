@@ -50,7 +50,7 @@ func faults(t *testing.T, settings ...string) []string {
 }
 
 func faultsOf(err error) (all []string) {
-	list, _ := errors.AsType[text.Faults](err)
+	list, _ := errors.AsType[text.Findings](err)
 	for _, f := range list {
 		line := f.OneLine()
 		if f.Advice.Format != "" {

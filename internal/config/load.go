@@ -17,7 +17,7 @@ import (
 )
 
 // Load reads the settings from the environment, and secrets from the files that NAME_FILE names. An empty
-// variable counts as unset. Its error is of type [text.Faults], with all faults; what can be read without
+// variable counts as unset. Its error is of type [text.Findings], with all faults; what can be read without
 // them is returned beside it. It is called once: in the end every setting is in the environment by its own
 // name.
 func Load() (Config, error) {
@@ -36,7 +36,7 @@ func Load() (Config, error) {
 }
 
 // Part reads some of the settings only, whatever is wrong with the others. Its error is of type
-// [text.Faults].
+// [text.Findings].
 func Part[P People | Policies]() (part P, err error) {
 	l := newLoader()
 	l.process(&part)
@@ -61,7 +61,7 @@ func ForPeople() (People, error) {
 type loader struct {
 	*Config
 	sources map[string]string
-	faults  text.Faults
+	faults  text.Findings
 }
 
 func newLoader() *loader { return &loader{Config: &Config{}, sources: map[string]string{}} }

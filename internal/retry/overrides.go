@@ -35,7 +35,7 @@ func (p *Policy) With(o Overrides) (*Policy, error) {
 	q.Min = max(min(p.Min, q.Max, least-least%unit), unit)
 	q.Deadline = cmp.Or(Duration(o.Deadline), p.Deadline)
 	if wrong := q.faults(); wrong != nil {
-		return nil, text.Faults(wrong)
+		return nil, text.Findings(wrong)
 	}
 	q.overrides = o
 	q.version = hash(p.version, q.MaxRetries, q.Base, q.Min, q.Max, q.Deadline)

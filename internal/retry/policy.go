@@ -105,7 +105,7 @@ var (
 )
 
 // faults are all that is wrong with a policy; nil for nothing.
-type faults text.Faults
+type faults text.Findings
 
 // add adds a fault of a setting if it is one: of the policy itself, or of the rule with this id.
 func (f *faults) add(wrong bool, rule, setting string, problem text.Message) {
@@ -116,7 +116,7 @@ func (f *faults) add(wrong bool, rule, setting string, problem text.Message) {
 }
 
 // Extend checks the settings and returns a policy of them with p's rules behind theirs; the zero policy has
-// none. It shares p's compiled rules. Its error is [text.Faults]: in each Check is the setting, by its name
+// none. It shares p's compiled rules. Its error is [text.Findings]: in each Check is the setting, by its name
 // in a policies file, and Name the id of the rule that it belongs to, empty for the policy itself.
 func (p *Policy) Extend(s Settings) (*Policy, error) {
 	made := &Policy{Settings: s, unit: precisions[s.Precision]}
@@ -130,7 +130,7 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	rules := wrong.compile(s.Rules, Transient, Permanent)
 	inDoubt := wrong.compile(s.InDoubt, "")
 	if wrong != nil {
-		return nil, text.Faults(wrong)
+		return nil, text.Findings(wrong)
 	}
 	made.Rules, made.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
 	made.rules, made.inDoubt = slices.Concat(rules, p.rules), slices.Concat(inDoubt, p.inDoubt)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 	"golang.org/x/text/message/catalog"
 )
 
@@ -25,11 +26,14 @@ func rows() (all [][]string) {
 	return all
 }
 
-// catalogue returns the texts in all languages.
-var catalogue = sync.OnceValue(func() catalog.Catalog {
+// tags are the languages for x/text.
+var tags = map[Language]language.Tag{English: language.English, Portuguese: language.BrazilianPortuguese}
+
+// printers are those of x/text, with the texts of the table.
+var printers = sync.OnceValue(func() map[Language]*message.Printer {
 	b := catalog.NewBuilder(catalog.Fallback(language.English))
 	set := func(l Language, key string, m catalog.Message) {
-		if err := b.Set(language.Make(string(l)), key, m); err != nil {
+		if err := b.Set(tags[l], key, m); err != nil {
 			panic(fmt.Sprintf("text: %q: %v", key, err)) // a mistake in the table
 		}
 	}
@@ -45,5 +49,9 @@ var catalogue = sync.OnceValue(func() catalog.Catalog {
 			set(Portuguese, key, plural.Selectf(1, "%d", "=1", row[3], plural.Other, row[1]))
 		}
 	}
-	return b
+	all := map[Language]*message.Printer{}
+	for l, tag := range tags {
+		all[l] = message.NewPrinter(tag, message.Catalog(b))
+	}
+	return all
 })

@@ -44,8 +44,11 @@ type Finding struct {
 	Fix    string  `json:"fix,omitempty"`
 }
 
-// Findings are several. In JSON an empty one that is not nil is a list.
+// Findings are several; as an error they are all that is wrong. In JSON an empty one that is not nil is a list.
 type Findings []Finding
+
+// Error returns a line for each.
+func (f Findings) Error() string { return In(English).Error(f) }
 
 // Count returns how many are of a severity.
 func (f Findings) Count(s Severity) (n int) {
@@ -66,20 +69,6 @@ func (f Findings) In(p *Printer) string {
 	return strings.Join(texts, "\n")
 }
 
-// Faults are findings as an error.
-type Faults Findings
-
-// Error returns a line for each fault.
-func (f Faults) Error() string { return f.in(In(English)) }
-
-func (f Faults) in(p *Printer) string {
-	lines := make([]string, len(f))
-	for i := range f {
-		lines[i] = f[i].line(p)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // In is a finding for a person: of a part or a setting one line, with what to do behind an arrow; of a
 // place in a file its sentences, below the place.
 func (f Finding) In(p *Printer) string {
@@ -92,24 +81,26 @@ func (f Finding) In(p *Printer) string {
 		}
 		return s
 	}
-	const indent = "    "
 	var b strings.Builder
+	say := func(indent, words string) { b.WriteString(Wrap(Line(words), indent)) }
 	fmt.Fprintf(&b, "%s: %s %s\n", Line(f.place()), severity, f.Check)
-	switch {
-	case f.Name != "":
-		b.WriteString(Wrap(Line(fmt.Sprintf("%s (%s)", f.Name, p.Text(f.Subject))), "  "))
-	case f.Subject.Format != "":
-		b.WriteString(Wrap(Line(p.Text(f.Subject)), "  "))
+	subject := p.Text(f.Subject)
+	if f.Name != "" {
+		subject = fmt.Sprintf("%s (%s)", f.Name, subject)
 	}
-	b.WriteString(Wrap(Line(sentence(p.Text(f.What))), indent))
+	if subject != "" {
+		say("  ", subject)
+	}
+	const indent = "    "
+	say(indent, sentence(p.Text(f.What)))
 	if f.Effect.Format != "" {
-		b.WriteString(Wrap(p.Sprintf("At run time: %s", Line(sentence(p.Text(f.Effect)))), indent))
+		say(indent, p.Sprintf("At run time: %s", sentence(p.Text(f.Effect))))
 	}
 	switch {
 	case f.Advice.Format != "":
-		b.WriteString(Wrap(p.Sprintf("What to do: %s", Line(sentence(p.Text(f.Advice)))), indent))
+		say(indent, p.Sprintf("What to do: %s", sentence(p.Text(f.Advice))))
 	case f.Fix != "":
-		b.WriteString(indent + p.Sprintf("What to do:") + "\n")
+		say(indent, p.Sprintf("What to do:"))
 	}
 	for line := range strings.Lines(f.Fix) {
 		b.WriteString(strings.TrimRight(indent+"  "+Harmless(line), " \n") + "\n")

@@ -23,5 +23,5 @@ func TestAFindingHoldsNoControlCharacter(t *testing.T) {
       </a>
 `, f.In(text.In(text.English)), "text")
 	check.Same(t, `a\u001b.bpmn:83: c\u001b: d\u001b`, f.OneLine(), "in a log")
-	check.Same(t, f.OneLine()+"\n"+f.OneLine(), text.Faults{f, f}.Error(), "as an error")
+	check.Same(t, f.OneLine()+"\n"+f.OneLine(), text.Findings{f, f}.Error(), "as an error")
 }

@@ -22,12 +22,12 @@ func TestEveryRuneKeepsItsValueInJSON(t *testing.T) {
 				s.WriteRune(r)
 			}
 		}
-		got := text.Harmless([]byte(`{"a":"` + s.String() + `"}`))
+		got := text.Harmless(`{"a":"` + s.String() + `"}`)
 		var back struct{ A string }
-		if err := json.Unmarshal(got, &back); err != nil || back.A != s.String() {
+		if err := json.Unmarshal([]byte(got), &back); err != nil || back.A != s.String() {
 			t.Errorf("%U and following: another value, %v", first, err)
 		}
-		if at := strings.IndexFunc(string(got), func(r rune) bool { return !unicode.IsPrint(r) }); at >= 0 {
+		if at := strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }); at >= 0 {
 			t.Errorf("%U and following: shown is %q", first, got[at:min(at+8, len(got))])
 		}
 	}
@@ -56,7 +56,7 @@ func TestTextHoldsNoControlCharacter(t *testing.T) {
 }
 
 func TestAnOrdinaryTextIsNotCopied(t *testing.T) {
-	s := []byte(`{"event":"retry_scheduled"}` + "\n")
+	s := `{"event":"retry_scheduled"}` + "\n"
 	if n := testing.AllocsPerRun(100, func() { text.Harmless(s) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
 
@@ -51,15 +49,6 @@ type Printer struct {
 	printer  *message.Printer
 	zone     *time.Location
 }
-
-// printers are those of x/text, by language.
-var printers = sync.OnceValue(func() map[Language]*message.Printer {
-	all := map[Language]*message.Printer{}
-	for _, l := range []Language{English, Portuguese} {
-		all[l] = message.NewPrinter(language.Make(string(l)), message.Catalog(catalogue()))
-	}
-	return all
-})
 
 // In returns the printer of a language, with times in UTC.
 func In(l Language) *Printer { return NewPrinter(l, time.UTC) }
@@ -102,8 +91,12 @@ func (p *Printer) Error(err error) string {
 	switch e := err.(type) { //nolint:errorlint // what is wrapped follows
 	case Message:
 		return p.Text(e)
-	case Faults:
-		return e.in(p)
+	case Findings:
+		var lines []string
+		for i := range e {
+			lines = append(lines, e[i].line(p))
+		}
+		return strings.Join(lines, "\n")
 	case *fs.PathError:
 		return e.Path + ": " + p.Error(e.Err)
 	case *strconv.NumError:

@@ -34,7 +34,7 @@ type caseFile struct {
 	Cases []yaml.Node `yaml:"cases"`
 }
 
-// ParseCases reads a file of cases. The error is [text.Faults].
+// ParseCases reads a file of cases. The error is [text.Findings].
 func ParseCases(file string, content []byte) ([]Case, error) {
 	f := form{file: file}
 	var cases []Case

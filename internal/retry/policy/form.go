@@ -20,7 +20,7 @@ import (
 // form reads a file, and collects its faults.
 type form struct {
 	file   string
-	faults text.Faults
+	faults text.Findings
 }
 
 // add adds a fault. A subject is needed only where the line does not show it.
@@ -36,7 +36,7 @@ func (f *form) err() error {
 	if f.faults == nil {
 		return nil
 	}
-	return text.Faults(byLine(f.faults))
+	return text.Findings(byLine(f.faults))
 }
 
 // byLine returns findings in the order of their lines, each once.

@@ -29,7 +29,7 @@ type Source struct {
 	Needed []string
 }
 
-// Open reads the policies. The error is [text.Faults], unless the file cannot be read.
+// Open reads the policies. The error is [text.Findings], unless the file cannot be read.
 func Open(from Source) (*Set, error) {
 	set := BuiltIns()
 	if err := set.override(from); err != nil {

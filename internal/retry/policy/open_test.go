@@ -35,7 +35,7 @@ func TestNumbersOfSettingsStandBeforeTheFile(t *testing.T) {
 
 func TestNumbersThatDoNotFitAreRefusedWithTheirReason(t *testing.T) {
 	_, err := policy.Open(policy.Source{Base: 5 * time.Hour})
-	if _, are := errors.AsType[text.Faults](err); !are {
+	if _, are := errors.AsType[text.Findings](err); !are {
 		t.Errorf("%v", err)
 	}
 	check.Fails(t, err, settings+": policy tiss: \"max\" is 4h but must be from 5h, the longer of min and base, to 8784h")

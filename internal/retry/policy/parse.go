@@ -75,7 +75,7 @@ func (r *reader) read(node yaml.Node) {
 func (r *reader) make(e *entry) {
 	e.Zone, _ = time.LoadLocation(e.TimeZone) // a policy without a zone is refused
 	p, err := cmp.Or(e.parent.policy, defaults.policy).Extend(e.Settings)
-	faults, _ := errors.AsType[text.Faults](err)
+	faults, _ := errors.AsType[text.Findings](err)
 	for _, f := range faults {
 		r.fault(e, f.Name, f.Check, f.What)
 	}

@@ -50,7 +50,7 @@ func TestEveryFaultIsReportedWithFileLineAndReason(t *testing.T) {
 			t.Errorf("%s is taken, with %v", file, set.Names())
 			continue
 		}
-		if faults, ok := errors.AsType[text.Faults](err); !ok || len(faults) == 0 {
+		if faults, ok := errors.AsType[text.Findings](err); !ok || len(faults) == 0 {
 			t.Errorf("%s: the error is a %T", file, err)
 		}
 		got.WriteString(err.Error() + "\n\n")
@@ -74,7 +74,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		set, err := policy.Parse("fuzz.yaml", []byte(content))
 		if err != nil {
-			faults, ok := errors.AsType[text.Faults](err)
+			faults, ok := errors.AsType[text.Findings](err)
 			if !ok || len(faults) == 0 {
 				t.Fatalf("the error is a %T: %v", err, err)
 			}

@@ -57,7 +57,7 @@ const (
 )
 
 // Parse reads a policies file. It returns the built-in policies and those of the file, which replace built-in
-// ones of the same name. The error is [text.Faults].
+// ones of the same name. The error is [text.Findings].
 func Parse(name string, content []byte) (*Set, error) {
 	s := BuiltIns()
 	if err := s.add(name, content); err != nil {

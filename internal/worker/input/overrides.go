@@ -69,7 +69,7 @@ func chosen(headers, variables *reader, known *policy.Set, fallback string) *ret
 	if err == nil {
 		return overridden
 	}
-	faults, _ := errors.AsType[text.Faults](err)
+	faults, _ := errors.AsType[text.Findings](err)
 	for _, wrong := range faults {
 		rule := text.Messagef("one that policy %s can have: %s", p.Name, wrong.What)
 		if variable, is := from[wrong.Check]; is {
