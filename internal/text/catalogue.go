@@ -2,14 +2,8 @@ package text
 
 import (
 	_ "embed" // of the table
-	"fmt"
 	"strings"
 	"sync"
-
-	"golang.org/x/text/feature/plural"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-	"golang.org/x/text/message/catalog"
 )
 
 //go:embed pt-BR.tsv
@@ -26,32 +20,21 @@ func rows() (all [][]string) {
 	return all
 }
 
-// tags are the languages for x/text.
-var tags = map[Language]language.Tag{English: language.English, Portuguese: language.BrazilianPortuguese}
-
-// printers are those of x/text, with the texts of the table.
-var printers = sync.OnceValue(func() map[Language]*message.Printer {
-	b := catalog.NewBuilder(catalog.Fallback(language.English))
-	set := func(l Language, key string, m catalog.Message) {
-		if err := b.Set(tags[l], key, m); err != nil {
-			panic(fmt.Sprintf("text: %q: %v", key, err)) // a mistake in the table
-		}
-	}
+// catalogue are the rows by the English of a text, or by group and code of a name. In each language it has
+// the words, and behind them those of one.
+var catalogue = sync.OnceValue(func() map[string]map[Language][]string {
+	all := map[string]map[Language][]string{}
 	for _, row := range rows() {
-		switch key := row[0]; len(row) {
-		case 2:
-			set(Portuguese, key, catalog.String(row[1]))
-		case 3:
-			set(English, key, catalog.String(row[1]))
-			set(Portuguese, key, catalog.String(row[2]))
-		default:
-			set(English, key, plural.Selectf(1, "%d", "=1", row[2], plural.Other, key))
-			set(Portuguese, key, plural.Selectf(1, "%d", "=1", row[3], plural.Other, row[1]))
+		key, columns := row[0], row
+		if len(row) == 3 {
+			columns = row[1:]
 		}
-	}
-	all := map[Language]*message.Printer{}
-	for l, tag := range tags {
-		all[l] = message.NewPrinter(tag, message.Catalog(b))
+		words := map[Language][]string{}
+		for i, column := range columns {
+			l := []Language{English, Portuguese}[i%2]
+			words[l] = append(words[l], column)
+		}
+		all[key] = words
 	}
 	return all
 })

@@ -44,7 +44,8 @@ type Finding struct {
 	Fix    string  `json:"fix,omitempty"`
 }
 
-// Findings are several; as an error they are all that is wrong. In JSON an empty one that is not nil is a list.
+// Findings are several; as an error they are all that is wrong. In JSON those that are empty, but not nil,
+// are a list.
 type Findings []Finding
 
 // Error returns a line for each.

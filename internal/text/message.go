@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
 
@@ -46,8 +47,14 @@ func (m *Message) UnmarshalText(format []byte) error {
 // Printer writes texts for people in one language, with times in one zone. It is safe for concurrent use.
 type Printer struct {
 	language Language
-	printer  *message.Printer
 	zone     *time.Location
+	numbers  *message.Printer // writes numbers as the language does
+}
+
+// numbers write numbers as a language does.
+var numbers = map[Language]*message.Printer{
+	English:    message.NewPrinter(language.English),
+	Portuguese: message.NewPrinter(language.BrazilianPortuguese),
 }
 
 // In returns the printer of a language, with times in UTC.
@@ -56,7 +63,7 @@ func In(l Language) *Printer { return NewPrinter(l, time.UTC) }
 // NewPrinter returns a printer of a language and a zone.
 func NewPrinter(l Language, zone *time.Location) *Printer {
 	l = cmp.Or(l, English)
-	return &Printer{l, printers()[l], zone}
+	return &Printer{l, zone, numbers[l]}
 }
 
 // Language returns the language of the texts.
@@ -81,7 +88,14 @@ func (p *Printer) Text(m Message) string {
 			args[i] = p.between(inner)
 		}
 	}
-	return p.printer.Sprintf(m.Format, args...)
+	format := m.Format
+	switch words := catalogue()[format][p.language]; {
+	case len(words) == 2 && fmt.Sprint(args[0]) == "1":
+		format = words[1]
+	case words != nil:
+		format = words[0]
+	}
+	return p.numbers.Sprintf(format, args...)
 }
 
 // Error words an error: the Messages that it wraps, and what a system says, in the printer's language. Of
@@ -129,7 +143,10 @@ func (p *Printer) Sprintf(format string, args ...any) string {
 // Name returns what a code of a group is called, such as the standing overdue: the code itself where it has
 // no name.
 func (p *Printer) Name(group, code string) string {
-	return p.printer.Sprintf(message.Key(group+" "+code, strings.ReplaceAll(code, "%", "%%")))
+	if words := catalogue()[group+" "+code][p.language]; words != nil {
+		return words[0]
+	}
+	return code
 }
 
 // Redacted is a redacted text as an argument of a Message.
