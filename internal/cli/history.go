@@ -142,7 +142,7 @@ func (w *wording) failure(r *audit.Record, f *contract.Facts) string {
 		story += "; " + w.Sprintf("no retry fits before the deadline %s", w.Time(x.Deadline))
 	}
 	if x.Advice != "" {
-		story += "; " + w.Name("advice", string(x.Advice))
+		story += "; " + w.Name("advice", x.Advice)
 	}
 	return story
 }

@@ -3,12 +3,18 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hospital.example/analyze-retry/internal/retry/simulate"
+	"hospital.example/analyze-retry/internal/text"
 )
+
+// mostClaims bounds a simulation: more claims show nothing new.
+const mostClaims = 1_000_000
 
 func (p *program) simulate() *cobra.Command {
 	command := &cobra.Command{Use: "simulate --outage SPAN"}
@@ -21,8 +27,11 @@ func (p *program) simulate() *cobra.Command {
 	_ = command.MarkFlagRequired("outage") // it is there
 	return p.answers(command, language, func(c *call) (any, error) {
 		s.Outage = *outage
-		if err := s.Check(); err != nil {
-			return nil, usageError{err}
+		c.wrong.when(s.Claims < 1 || s.Claims > mostClaims, text.Messagef("--%s is %q; give it as %s",
+			"claims", strconv.Itoa(s.Claims), "1 to 1000000"))
+		c.wrong.when(strings.TrimSpace(s.Error) == "", text.Messagef("--%s is empty", "error"))
+		if c.wrong != nil {
+			return nil, c.wrong
 		}
 		answer := &simulation{Claims: s.Claims, Error: s.Error}
 		for _, name := range *names {

@@ -84,7 +84,7 @@ func (w *wording) steps(d *contract.Decision, submissionError, wait, bpmnError s
 		found[4] += w.Sprintf("; left with %s", text.Line(w.Name("with", x.With)))
 	}
 	if x.Advice != "" {
-		found[4] += "; " + w.Name("advice", string(x.Advice))
+		found[4] += "; " + w.Name("advice", x.Advice)
 	}
 	return found
 }

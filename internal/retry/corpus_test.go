@@ -75,7 +75,7 @@ func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 	whole := policy.BuiltIn("tiss")
 	var advised []corpusLine
 	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
-		if strings.HasSuffix(line.want, string(retry.AdviceCheckStatus)) {
+		if strings.HasSuffix(line.want, retry.AdviceCheckStatus) {
 			advised = append(advised, line)
 		}
 	}
@@ -218,7 +218,7 @@ func corpusAnswer(t *testing.T, p *retry.Policy, text string) string {
 	t.Helper()
 	found := p.Classify(text)
 	d := p.Decide(request(text, 0), now)
-	return strings.Join([]string{string(found.Class), found.RuleID, found.Code, string(d.Advice)}, "\t")
+	return strings.Join([]string{string(found.Class), found.RuleID, found.Code, d.Advice}, "\t")
 }
 
 func spaced(answer string) string { return strings.ReplaceAll(answer, "\t", " | ") }

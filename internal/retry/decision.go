@@ -51,18 +51,12 @@ const (
 	BoundDeadline Bound = "DEADLINE"
 )
 
-// Advice is what to do before the claim is sent again.
-type Advice string
-
 // AdviceCheckStatus: the last submission may have reached its receiver. Ask for the protocol's status first;
 // a claim that is sent twice is billed twice.
-const AdviceCheckStatus Advice = "CHECK_STATUS"
-
-// CountFrom is where the count of a decision comes from; empty for the process.
-type CountFrom string
+const AdviceCheckStatus = "CHECK_STATUS"
 
 // CountFromTrail: the audit trail knows of more retries than the process brought, which has lost its count.
-const CountFromTrail CountFrom = "TRAIL"
+const CountFromTrail = "TRAIL"
 
 // Decision is the answer to a [Request]. It is made only by [Policy.Decide].
 type Decision struct {
@@ -74,8 +68,8 @@ type Decision struct {
 	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged
 	// otherwise.
 	RetryCount int
-	// CountFrom is where the count of the request comes from.
-	CountFrom CountFrom
+	// CountFrom is [CountFromTrail] where the count is the trail's; empty where it is that of the process.
+	CountFrom string
 	// MaxRetries is the policy's limit.
 	MaxRetries int
 	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision, and
@@ -90,8 +84,9 @@ type Decision struct {
 	Hint Hint
 	// Deadline is the time after which no try is made, UTC, in whole seconds; zero where there is none.
 	Deadline time.Time
-	// Advice is what to do before the claim is sent again, by the process or by a person; empty for nothing.
-	Advice Advice
+	// Advice is [AdviceCheckStatus], what to do before the claim is sent again, by the process or by a person;
+	// empty for nothing.
+	Advice string
 	// SinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not known, and
 	// negative where the submitting system's clock runs ahead of ours.
 	SinceLastSubmission time.Duration

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"fmt"
 	"time"
 
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -12,16 +11,8 @@ import (
 type Hint struct {
 	Source HintSource `json:"source"`
 	// After is the duration; Until is the time, UTC, in whole seconds, zero if a duration was given.
-	After ISODuration `json:"after"`
-	Until time.Time   `json:"until"`
-}
-
-// MarshalJSON writes the one of the two that was given.
-func (h Hint) MarshalJSON() ([]byte, error) {
-	if h.Until.IsZero() {
-		return fmt.Appendf(nil, `{"source":%q,"after":%q}`, h.Source, h.After), nil
-	}
-	return fmt.Appendf(nil, `{"source":%q,"until":%q}`, h.Source, h.Until.Format(time.RFC3339)), nil
+	After ISODuration `json:"after,omitzero"`
+	Until time.Time   `json:"until,omitzero"`
 }
 
 // HintSource is where a hint was found.

@@ -50,13 +50,13 @@ type Explanation struct {
 	RetriesLeft int           `json:"retriesLeft"`
 	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty
 	// otherwise.
-	CountFrom retry.CountFrom `json:"countFrom,omitempty"`
+	CountFrom string `json:"countFrom,omitempty"`
 	// Hint is what the other side asked for, also where another step settled the decision.
 	Hint retry.Hint `json:"hint,omitzero"`
 	// Deadline is the time after which no try is made.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Advice is what to do before the claim is sent again.
-	Advice retry.Advice `json:"advice,omitempty"`
+	Advice string `json:"advice,omitempty"`
 	// SecondsSinceLastSubmission is negative where the submitting system's clock ran ahead.
 	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
 	// Overrides are the numbers of the policy that the task or the job had changed.
