@@ -60,7 +60,7 @@ func checkPolicies(_ context.Context, cfg config.Config, _ time.Time) (all text.
 	if err != nil {
 		return text.Findings{failed("policies", err, text.Message{})}
 	}
-	for _, f := range set.Lint(0, false) {
+	for _, f := range set.Lint(0) {
 		f.Check, f.Severity, f.File, f.Line = "policies", text.Warning, "", 0 // on one line, by its subject
 		all = append(all, f)
 	}

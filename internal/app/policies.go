@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit/events/queue"
 	"hospital.example/analyze-retry/internal/config"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/text"
 )
@@ -47,13 +48,12 @@ func LoadConfig() (config.Config, error) {
 // OpenPolicies reads the policies that the settings name, with the numbers that they put in the place of the
 // default policy's. Every job type's own policy must be among them.
 func OpenPolicies(p config.Policies) (*policy.Set, error) {
-	return policy.Open(policy.Source{
-		File:       p.PoliciesFile,
+	numbers := retry.Settings{
 		MaxRetries: p.MaxRetries,
-		Base:       time.Duration(p.BaseBackoffMinutes) * time.Minute,
-		Max:        time.Duration(p.MaxBackoffMinutes) * time.Minute,
-		Needed:     slices.Sorted(maps.Values(p.JobTypes)),
-	})
+		Base:       retry.Duration(p.BaseBackoffMinutes) * retry.Duration(time.Minute),
+		Max:        retry.Duration(p.MaxBackoffMinutes) * retry.Duration(time.Minute),
+	}
+	return policy.Open(p.PoliciesFile, numbers, slices.Sorted(maps.Values(p.JobTypes))...)
 }
 
 // Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.
@@ -95,7 +95,7 @@ func (a *App) reload() {
 // doubtPolicies says in one line of the log what is doubtful in the policies.
 func (a *App) doubtPolicies() {
 	var found []string
-	for _, f := range a.policies.Load().Lint(0, false) {
+	for _, f := range a.policies.Load().Lint(0) {
 		found = append(found, f.OneLine())
 	}
 	if found != nil {

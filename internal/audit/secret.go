@@ -110,7 +110,7 @@ func LoadPublic(path string) (Public, error) {
 }
 
 func readPEM(path string) (any, error) {
-	text, mode, err := readfile.Read(path, readfile.MaxPEM)
+	text, mode, err := readfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", words.Messagef("audit key"), err)
 	}

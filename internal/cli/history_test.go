@@ -12,6 +12,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/policytest"
 	handlers "hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
@@ -95,8 +96,7 @@ func (noObserver) Repeated()                                     {}
 func (noObserver) OutcomeRecorded(*audit.Record)                 {}
 
 func TestHistoryNamesSettlingStepAndBounds(t *testing.T) {
-	known, err := policy.Parse("policies.yaml", []byte("policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n"))
-	check.Must(t, err)
+	known := policytest.Set(t, "policies:\n  - {name: bounded, extends: tiss, deadline: 72h}\n")
 	a := archived(t, nil)
 	store := a.open(t)
 	defer closed(t, store)

@@ -116,7 +116,7 @@ func (p *program) policiesLint() *cobra.Command {
 		findings, is := errors.AsType[text.Findings](err)
 		switch {
 		case err == nil:
-			findings = set.Lint(*outage, false)
+			findings = set.Lint(*outage)
 		case !is:
 			return nil, err
 		}

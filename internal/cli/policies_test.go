@@ -5,15 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/policytest"
 )
 
 // The trail keeps of a text only what is known to be no personal data, so a word of the hospital's own may be gone.
 func TestTryComparesRealRecordsAndCountsThoseThatAreMasked(t *testing.T) {
 	const inForce = "policies: [{name: unimed, extends: tiss, rules: [{id: unimed.own, class: PERMANENT, contains: [ZYXWV]}]}]\n"
-	set, err := policy.Parse("policies.yaml", []byte(inForce))
-	check.Must(t, err)
+	set := policytest.Set(t, inForce)
 	a := archived(t, nil)
 	store := a.open(t)
 	w := a.worker(store, "unimed", set)

@@ -13,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/policytest"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
@@ -101,8 +102,7 @@ func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 		w := &wording{Printer: english.Printer}
 		shown.say(w)
 		_, file, _ := strings.Cut(w.String(), "\npolicies:\n")
-		set, err := policy.Parse("shown.yaml", []byte("policies:\n"+file))
-		check.Must(t, err)
+		set := policytest.Set(t, "policies:\n"+file)
 		again, _ := set.Get(p.Name)
 		check.Same(t, p.Version(), again.Version(), "version of %s", p.Name)
 		check.Same(t, p.Targets, again.Targets, "targets of %s", p.Name)

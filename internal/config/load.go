@@ -125,7 +125,7 @@ func (l *loader) find(s Setting) {
 
 // read reads a file with secrets. No fault has its path: that may be the secret, by mistake.
 func (l *loader) read(name, path string) string {
-	content, _, err := readfile.Read(path, readfile.MaxPEM)
+	content, _, err := readfile.Read(path)
 	if fault, is := errors.AsType[*fs.PathError](err); is {
 		err = fault.Err
 	} else if len(content) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/modellint"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/text"
@@ -26,9 +27,7 @@ var standard = settings{policy.BuiltIns(), map[string]string{"analyze-retry": "t
 // ofTheCorpus are the settings under which the corpus was run.
 func ofTheCorpus(t *testing.T) settings {
 	t.Helper()
-	content, err := os.ReadFile("testdata/policies.yaml")
-	check.Must(t, err)
-	policies, err := policy.Parse("policies.yaml", content)
+	policies, err := policy.Open("testdata/policies.yaml", retry.Settings{})
 	check.Must(t, err)
 	return settings{policies, map[string]string{
 		"analyze-retry": "tiss", "retry-submission-backoff": "tiss", "analyze-retry-unimed": "tiss", "analyze-retry-odontoprev": "dental",

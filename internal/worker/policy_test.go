@@ -13,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/policytest"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
@@ -31,8 +32,7 @@ func (a asked) job() job.Job {
 // policies returns the built-in policies and those of a list.
 func policies(t *testing.T, list string) func() *policy.Set {
 	t.Helper()
-	set, err := policy.Parse("policies.yaml", []byte("policies:\n"+list))
-	check.Must(t, err)
+	set := policytest.Set(t, "policies:\n"+list)
 	return func() *policy.Set { return set }
 }
 

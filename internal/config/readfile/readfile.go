@@ -10,14 +10,14 @@ import (
 	"runtime"
 )
 
-// MaxPEM is the size in bytes up to which PEM files are read. The authorities that systems trust take about
+// maxSize is the size in bytes up to which files are read. The authorities that systems trust take about
 // 250 KB.
-const MaxPEM = 1 << 20
+const maxSize = 1 << 20
 
-// Read returns the content and the mode of a regular file of at most limit bytes. Symbolic links are
-// followed. What is no regular file is not opened: a pipe without a writer would hang the start. Errors are
-// of type [*fs.PathError].
-func Read(path string, limit int64) ([]byte, fs.FileMode, error) {
+// Read returns the content and the mode of a regular file of at most 1 MiB. Symbolic links are followed. What
+// is no regular file is not opened: a pipe without a writer would hang the start. Errors are of type
+// [*fs.PathError].
+func Read(path string) ([]byte, fs.FileMode, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, 0, err
@@ -28,8 +28,8 @@ func Read(path string, limit int64) ([]byte, fs.FileMode, error) {
 		refused.Err = errors.New("it is a directory, not a file")
 	case !info.Mode().IsRegular():
 		refused.Err = errors.New("it is a pipe or a device, not a file")
-	case info.Size() > limit:
-		refused.Err = fmt.Errorf("it is larger than %d KiB", limit>>10)
+	case info.Size() > maxSize:
+		refused.Err = errors.New("it is larger than 1 MiB")
 	default:
 		content, err := os.ReadFile(path)
 		return content, info.Mode(), err
@@ -44,7 +44,7 @@ func Exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.P
 
 // Authorities reads the certificates of a PEM file, of which there must be at least one.
 func Authorities(path string) (*x509.CertPool, error) {
-	text, _, err := Read(path, MaxPEM)
+	text, _, err := Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -19,19 +19,19 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	check.Must(t, errors.Join(
 		syscall.Mkfifo(at("pipe"), 0o600),
 		os.WriteFile(at("file"), []byte("x"), 0o640),
-		os.WriteFile(at("large"), []byte(strings.Repeat("x", 1<<10+1)), 0o600),
+		os.WriteFile(at("large"), []byte(strings.Repeat("x", 1<<20+1)), 0o600),
 		os.Symlink(at("file"), at("link")),
 	))
 	for path, want := range map[string]string{
 		at("file"):  "",
 		at("link"):  "",
-		at("large"): "it is larger than 1 KiB",
+		at("large"): "it is larger than 1 MiB",
 		at("pipe"):  "it is a pipe or a device, not a file",
 		"/dev/zero": "it is a pipe or a device, not a file",
 		dir:         "it is a directory, not a file",
 		at("none"):  "no such file or directory",
 	} {
-		content, mode, err := readfile.Read(path, 1<<10)
+		content, mode, err := readfile.Read(path)
 		if want == "" {
 			if err != nil || string(content) != "x" || mode != 0o640 {
 				t.Errorf("%s: %q, mode %v, %v", path, content, mode, err)

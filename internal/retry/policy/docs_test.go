@@ -25,7 +25,7 @@ func TestExampleInDocsHasNoFinding(t *testing.T) {
 		t.Fatal("there is no example")
 	}
 	set := parse(t, example)
-	check.Same(t, nil, set.Lint(0, false), "findings")
+	check.Same(t, nil, set.Lint(0), "findings")
 	dental, _ := set.Get("dental")
 	for said, rule := range map[string]string{
 		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 502 gone": "http.gateway",
@@ -57,7 +57,7 @@ func TestCasesInDocsHoldOfTheExample(t *testing.T) {
 func TestExamplePoliciesByInsurerHaveNoFinding(t *testing.T) {
 	page, err := os.ReadFile("../../../examples/policies-by-insurer.yaml")
 	check.Must(t, err)
-	check.Same(t, nil, parse(t, string(page)).Lint(0, false), "findings")
+	check.Same(t, nil, parse(t, string(page)).Lint(0), "findings")
 }
 
 func TestDocsExplainEveryField(t *testing.T) {

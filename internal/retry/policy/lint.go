@@ -15,13 +15,12 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Lint returns the findings about the policies, by name and in the order of their lines; about those that
-// come with the worker only if that is asked. Inherited rules are checked in the policy that states them, and
-// against what others put before them. outage is how long the other side may be down; 0 leaves that check
-// out.
-func (s *Set) Lint(outage time.Duration, builtIns bool) (findings text.Findings) {
+// Lint returns the findings about the policies but for those that come with the worker, by name and in the
+// order of their lines. Inherited rules are checked in the policy that states them, and against what others
+// put before them. outage is how long the other side may be down; 0 leaves that check out.
+func (s *Set) Lint(outage time.Duration) (findings text.Findings) {
 	for _, name := range s.Names() {
-		if e := s.entries[name]; builtIns || e.origin != builtInOrigin {
+		if e := s.entries[name]; e.origin != builtInOrigin {
 			findings = append(findings, e.lint(outage)...)
 		}
 	}

@@ -85,7 +85,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		set.Lint(1, true)
+		_ = set.Lint(1)
 		for _, p := range set.All() {
 			_, err := json.Marshal(p.Settings)
 			check.Must(t, err)

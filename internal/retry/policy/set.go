@@ -1,5 +1,5 @@
-// Package policy reads retry policies: the built-in ones, and those of a YAML file. [Parse] names every fault
-// of a file with its line. [Set.Lint] finds what is valid, but most likely a mistake.
+// Package policy reads retry policies: the built-in ones, and those of a YAML file. [Open] names every fault of
+// a file with its line. [Set.Lint] finds what is valid, but most likely a mistake.
 package policy
 
 import (
@@ -55,16 +55,6 @@ const (
 	// settingsOrigin is that of the default policy, if settings replace its numbers.
 	settingsOrigin = "RETRY_MAX_RETRIES and RETRY_*_BACKOFF_MINUTES"
 )
-
-// Parse reads a policies file. It returns the built-in policies and those of the file, which replace built-in
-// ones of the same name. The error is [text.Findings].
-func Parse(name string, content []byte) (*Set, error) {
-	s := BuiltIns()
-	if err := s.add(name, content); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
 
 //go:embed builtin/*.yaml
 var builtinFiles embed.FS

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -44,11 +43,9 @@ func TestADeadlineAndAPermanentErrorStopClaims(t *testing.T) {
 
 func TestExampleForLongOutagesLosesNoClaimInTwelveHours(t *testing.T) {
 	const file = "../../../examples/policy-long-outage.yaml"
-	text, err := os.ReadFile(file)
+	set, err := policy.Open(file, retry.Settings{})
 	check.Must(t, err)
-	set, err := policy.Parse(file, text)
-	check.Must(t, err)
-	check.Same(t, 0, len(set.Lint(12*time.Hour, false)), "findings of lint")
+	check.Same(t, 0, len(set.Lint(12*time.Hour)), "findings of lint")
 	patient, _ := set.Get("long-outage")
 	for p, lost := range map[*retry.Policy]bool{patient: false, policy.BuiltIn("tiss"): true} {
 		got := played(t, p, 2000, 12*time.Hour)

@@ -7,6 +7,7 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry/policy"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/testing/policytest"
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
@@ -31,8 +32,7 @@ func TestEachNewVariableMakesAnotherQuestion(t *testing.T) {
 }
 
 func TestOtherPoliciesMakeAnotherQuestionOfAFaultyJobOnly(t *testing.T) {
-	added, err := policy.Parse("policies.yaml", []byte("policies: [{name: night, extends: tiss}]"))
-	check.Must(t, err)
+	added := policytest.Set(t, "policies: [{name: night, extends: tiss}]")
 	for _, c := range []struct {
 		headers, more string
 		another       bool
