@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"reflect"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -30,15 +29,15 @@ type Answer struct {
 	Wait string `yaml:"wait" json:"wait,omitempty"`
 }
 
-type caseFile struct {
-	Cases []yaml.Node `yaml:"cases"`
-}
-
 // ParseCases reads a file of cases. The error is [text.Findings].
 func ParseCases(file string, content []byte) ([]Case, error) {
 	f := form{file: file}
+	var list struct {
+		Cases []yaml.Node `yaml:"cases"`
+	}
+	f.decode(content, &list)
 	var cases []Case
-	for _, node := range f.decode(content, reflect.TypeFor[caseFile](), "cases") {
+	for _, node := range list.Cases {
 		one := Case{Line: node.Line}
 		if right := f.fill(&one, &node); right && one.Answer == (Answer{}) {
 			f.add(node.Line, text.Messagef("the case states none of class, rule and wait"))

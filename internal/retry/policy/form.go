@@ -47,29 +47,27 @@ func byLine(found []text.Finding) []text.Finding {
 	return slices.CompactFunc(found, func(a, b text.Finding) bool { return a.OneLine() == b.OneLine() })
 }
 
-// decode reads YAML that has one field, a list, and returns its items, which are yet to be read by
-// [form.fill]. t is the type of such a file.
-func (f *form) decode(content []byte, t reflect.Type, field string) []yaml.Node {
+// decode reads a file into a struct of one field, a list, whose items are yet to be read by [form.fill].
+func (f *form) decode(content []byte, into any) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var file, second yaml.Node
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		at := yamlLine.FindStringSubmatch(err.Error())
 		line, _ := strconv.Atoi(at[1])
 		f.add(line, text.Messagef("is not YAML: %s", strings.TrimPrefix(err.Error(), at[0])))
-		return nil
+		return
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		f.add(second.Line, text.Messagef("a second YAML document begins here (---), but only one is read"))
 	}
 	for _, node := range file.Content {
-		f.check(node, t)
+		f.fill(into, node)
 	}
-	var lists map[string][]yaml.Node
-	_ = file.Decode(&lists) // check has said what is wrong
-	if len(lists[field]) == 0 && f.faults == nil {
-		f.add(0, text.Messagef("the file holds no %[1]s: it begins with %[1]s: and a list of them", field))
+	list := reflect.ValueOf(into).Elem()
+	if list.Field(0).Len() == 0 && f.faults == nil {
+		f.add(0, text.Messagef("the file holds no %[1]s: it begins with %[1]s: and a list of them",
+			list.Type().Field(0).Tag.Get("yaml")))
 	}
-	return lists[field]
 }
 
 // yamlLine is the line that the decoder names.

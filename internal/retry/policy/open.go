@@ -12,11 +12,10 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// Open reads the policies: the built-in ones, and those of a file, if one is named, which replace built-in ones
-// of the same name. MaxRetries, Base and Max of numbers, where they are stated, take the place of those of
-// tiss, the default policy (RN-BIL-004 section 5.2), unless the file states its own. Policies that are needed,
-// such as those of RETRY_JOB_TYPES, must be among them. The error is [text.Findings], unless the file cannot be
-// read.
+// Open reads the policies: the built-in ones, and those of a file, if one is named, which replace built-in
+// ones of the same name. MaxRetries, Base and Max of numbers, where they are stated, take the place of those
+// of tiss, the default policy (RN-BIL-004 section 5.2), unless the file states its own. The policies that
+// RETRY_JOB_TYPES needs must be among them. The error is [text.Findings], unless the file cannot be read.
 func Open(file string, numbers retry.Settings, needed ...string) (*Set, error) {
 	set := BuiltIns()
 	if err := set.override(numbers); err != nil {
@@ -40,8 +39,8 @@ func Open(file string, numbers retry.Settings, needed ...string) (*Set, error) {
 	return set, missing.err()
 }
 
-// override puts the numbers of settings in the place of those of the default policy. Base is the shortest wait
-// too: no jitter goes below it (RN-BIL-004 section 4.2).
+// override puts the numbers of settings in the place of those of the default policy. Base is the shortest
+// wait too: no jitter goes below it (RN-BIL-004 section 4.2).
 func (s *Set) override(by retry.Settings) error {
 	if by.MaxRetries == 0 && by.Base == 0 && by.Max == 0 {
 		return nil

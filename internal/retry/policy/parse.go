@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -13,11 +12,6 @@ import (
 
 	"hospital.example/analyze-retry/internal/text"
 )
-
-// document is the form of a file.
-type document struct {
-	Policies []yaml.Node `yaml:"policies"`
-}
 
 // reader reads the policies of one file.
 type reader struct {
@@ -30,7 +24,11 @@ type reader struct {
 // the others.
 func (s *Set) add(file string, content []byte) error {
 	r := &reader{form: form{file: file}, all: maps.Clone(s.entries)}
-	for _, node := range r.decode(content, reflect.TypeFor[document](), "policies") {
+	var list struct {
+		Policies []yaml.Node `yaml:"policies"`
+	}
+	r.decode(content, &list)
+	for _, node := range list.Policies {
 		r.read(node)
 	}
 	if r.faults == nil {

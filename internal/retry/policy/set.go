@@ -1,5 +1,5 @@
-// Package policy reads retry policies: the built-in ones, and those of a YAML file. [Open] names every fault of
-// a file with its line. [Set.Lint] finds what is valid, but most likely a mistake.
+// Package policy reads retry policies: the built-in ones, and those of a YAML file. [Open] names every fault
+// of a file with its line. [Set.Lint] finds what is valid, but most likely a mistake.
 package policy
 
 import (
