@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,20 +153,10 @@ func (p *Printer) Name(group, code string) string {
 // Redacted is a redacted text as an argument of a Message.
 type Redacted string
 
-// marks are what redaction puts in the place of what may be about a person, as it is stored, and in English.
-var marks = strings.NewReplacer(
-	"[palavra]", "[word]",
-	"[palavras]", "[words]",
-	"[número]", "[number]",
-	"[número longo]", "[long number]",
-	"[data]", "[date]",
-	"[código]", "[code]",
-)
+// mark may be one that redaction puts in the place of what may be about a person.
+var mark = regexp.MustCompile(`\[[^][]+\]`)
 
 // Redacted returns a stored text with its marks in the printer's language.
 func (p *Printer) Redacted(stored string) string {
-	if p.language == Portuguese {
-		return stored
-	}
-	return marks.Replace(stored)
+	return mark.ReplaceAllStringFunc(stored, func(m string) string { return p.Name("mark", m) })
 }
