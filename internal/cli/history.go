@@ -138,7 +138,7 @@ func (w *wording) failure(r *audit.Record, f *contract.Facts) string {
 		return story
 	}
 	story = w.Name("kind", r.Kind.String()) + "  " + story
-	if x.Reason == retry.StepDeadline {
+	if x.Step == retry.StepDeadline {
 		story += "; " + w.Sprintf("no retry fits before the deadline %s", w.Time(x.Deadline))
 	}
 	if x.Advice != "" {

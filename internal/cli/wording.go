@@ -108,7 +108,7 @@ func (w *wording) class(d *contract.Decision) string {
 // wait words a wait, or the band in which it lies, and what made it so long. p is the policy of that name,
 // nil where there is none now: only it knows how far its jitter reaches, and whether its min or max cut the
 // wait.
-func (w *wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy) string {
+func (w *wording) wait(x *retry.Explanation, band text.Range, p *retry.Policy) string {
 	if p != nil {
 		changed, err := p.With(x.Overrides)
 		if p = changed; err != nil || p.Version() != x.PolicyVersion {
@@ -118,10 +118,10 @@ func (w *wording) wait(x *contract.Explanation, band text.Range, p *retry.Policy
 	var why []string
 	shown, before := w.Sprintf("%s", band), w.Span(span(x.DelayBeforeJitter))
 	switch {
-	case x.Reason == retry.StepHint && x.Hint.Until.IsZero():
+	case x.Step == retry.StepHint && x.Hint.Until.IsZero():
 		after := time.Duration(x.Hint.After)
 		why = append(why, w.Sprintf("the other side asked to come back after %s", after))
-	case x.Reason == retry.StepHint:
+	case x.Step == retry.StepHint:
 		why = append(why, w.Sprintf("the other side asked to come back at %s", x.Hint.Until))
 	case p != nil && p.Jitter > 0:
 		number, unit, _ := strings.Cut(before, " ")

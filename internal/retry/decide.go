@@ -12,18 +12,20 @@ import (
 func (p *Policy) Decide(r Request, now time.Time) Decision {
 	t := errtext.Read(r.SubmissionError)
 	defer t.Free()
-	d := Decision{
-		Error:         p.classify(t),
-		MaxRetries:    p.MaxRetries,
-		Hint:          p.findHint(&r, t, now),
-		Deadline:      p.deadline(&r, now),
-		Policy:        p.Name,
-		PolicyVersion: p.version,
-		Overrides:     p.overrides,
-		Ignored:       r.Ignored,
-	}
+	found := p.classify(t)
+	d := Decision{Error: found, MaxRetries: p.MaxRetries, Explanation: Explanation{
+		Policy:         p.Name,
+		PolicyVersion:  p.version,
+		RuleID:         found.RuleID,
+		MatchedCode:    found.Code,
+		MatchedMeaning: found.Means,
+		Hint:           p.findHint(&r, t, now),
+		Deadline:       p.deadline(&r, now),
+		Overrides:      p.overrides,
+		Ignored:        r.Ignored,
+	}}
 	if !r.LastSubmissionTime.IsZero() {
-		d.SinceLastSubmission = now.Sub(r.LastSubmissionTime)
+		d.SecondsSinceLastSubmission = int64(now.Sub(r.LastSubmissionTime) / time.Second)
 	}
 	if r.Retried > r.RetryCount {
 		r.RetryCount, d.CountFrom = r.Retried, CountFromTrail
@@ -35,14 +37,16 @@ func (p *Policy) Decide(r Request, now time.Time) Decision {
 	switch {
 	case r.RetryCount >= p.MaxRetries: // V1, before V2: the count holds for every error
 		d.Step, d.Outcome = StepCount, OutcomeExhausted
-	case d.Error.Class == Permanent: // V2
-		d.Step, d.Outcome = StepPermanent, OutcomePermanent
+	case found.Class == Permanent: // V2
+		d.Step, d.Outcome, d.With = StepPermanent, OutcomePermanent, found.Team
 	default:
 		p.wait(&r, &d, now)
 	}
 	if d.Outcome == OutcomeRetry {
 		d.RetryCount++
 	}
+	d.RetriesLeft = max(d.MaxRetries-d.RetryCount, 0)
+	d.DelayBeforeJitter, d.BackoffDuration = ISODuration(d.Delay).String(), ISODuration(d.Backoff).String()
 	return d
 }
 

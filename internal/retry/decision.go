@@ -61,15 +61,11 @@ const CountFromTrail = "TRAIL"
 // Decision is the answer to a [Request]. It is made only by [Policy.Decide].
 type Decision struct {
 	Outcome Outcome
-	// Step is the step that settled it.
-	Step Step
 	// Error is what was found about the error text.
 	Error Classification
 	// RetryCount is the count that goes back to the process: one more than asked on a retry, unchanged
 	// otherwise.
 	RetryCount int
-	// CountFrom is [CountFromTrail] where the count is the trail's; empty where it is that of the process.
-	CountFrom string
 	// MaxRetries is the policy's limit.
 	MaxRetries int
 	// Delay is the policy's wait before jitter, Backoff the wait itself in whole units of Precision, and
@@ -77,24 +73,51 @@ type Decision struct {
 	// retried.
 	Delay, Backoff time.Duration
 	NextRetryTime  time.Time
+	Explanation
+}
+
+// Explanation is how a decision explains itself: the object `retryDecision` of its answer. Durations are ISO
+// 8601, so that a timer event can use them; times are UTC in whole seconds. What is not known, or did not
+// happen, is zero and left out. Its JSON form is stable, in this order: names are added, never changed.
+type Explanation struct {
+	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks
+	// for a code.
+	Policy        string `json:"policy,omitempty"`
+	PolicyVersion string `json:"policyVersion,omitempty"`
+	RuleID        string `json:"ruleId,omitempty"`
+	MatchedCode   string `json:"matchedCode"`
+	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa, or what its rule is
+	// about, in the language of the answer; empty where neither is known.
+	MatchedMeaning string `json:"matchedMeaning,omitempty"`
+	// Step is the step of the rule that settled it.
+	Step Step `json:"reason,omitempty"`
+	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where
+	// it is not retried.
+	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
+	BackoffDuration   string `json:"backoffDuration,omitempty"`
+	// With is, for a decision that stops a claim, who must act: the team of the rule that stops it, else whom
+	// the task's header onPermanent or onExhausted names; empty where neither does.
+	With string `json:"with,omitempty"`
 	// Bounds are what cut the wait or the band it was drawn from, at most once each.
-	Bounds []Bound
+	Bounds      []Bound `json:"bounds,omitempty"`
+	RetriesLeft int     `json:"retriesLeft"`
+	// CountFrom is [CountFromTrail] where the count is the trail's; empty where it is that of the process.
+	CountFrom string `json:"countFrom,omitempty"`
 	// Hint is what the other side asked for, also where another step settled the decision; zero where it
 	// asked for nothing.
-	Hint Hint
-	// Deadline is the time after which no try is made, UTC, in whole seconds; zero where there is none.
-	Deadline time.Time
-	// Advice is [AdviceCheckStatus], what to do before the claim is sent again, by the process or by a person;
-	// empty for nothing.
-	Advice string
-	// SinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not known, and
-	// negative where the submitting system's clock runs ahead of ours.
-	SinceLastSubmission time.Duration
-	// Policy and PolicyVersion name the policy that decided, Overrides what the job had changed of it.
-	Policy, PolicyVersion string
-	Overrides             Overrides
+	Hint Hint `json:"hint,omitzero"`
+	// Deadline is the time after which no try is made; zero where there is none.
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Advice is [AdviceCheckStatus], what to do before the claim is sent again, by the process or by a
+	// person; empty for nothing.
+	Advice string `json:"advice,omitempty"`
+	// SecondsSinceLastSubmission is how long ago the claim was last submitted. It is 0 where that is not
+	// known, and negative where the submitting system's clock runs ahead of ours.
+	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
+	// Overrides are the numbers of the policy that the task or the job had changed.
+	Overrides Overrides `json:"overrides,omitzero"`
 	// Ignored are the job's variables that could not be read; the decision is the one without them.
-	Ignored []string
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // ErrorCode returns the BPMN error code of a decision that stops the claim, empty for a retry.

@@ -13,56 +13,14 @@ import (
 // Decision is the answer to a decision job as process variables: the agreed names of RN-BIL-005 section 3.2,
 // and everything else in the one object `retryDecision`, so that the agreed names stay as they are.
 type Decision struct {
-	ShouldRetry         bool        `json:"shouldRetry"`
-	RetryCount          int         `json:"retryCount"`
-	MaxRetries          int         `json:"maxRetries"`
-	BackoffMinutes      int         `json:"backoffMinutes"`
-	NextRetryTime       *time.Time  `json:"nextRetryTime"` // null unless the claim is retried
-	RetryReason         string      `json:"retryReason"`
-	ErrorClassification retry.Class `json:"errorClassification"`
-	RetryDecision       Explanation `json:"retryDecision"`
-}
-
-// Explanation is how a decision explains itself: the object `retryDecision`. Durations are ISO 8601, so that
-// a timer event can use them; times are UTC in whole seconds. What is not known, or did not happen, is zero
-// and left out.
-type Explanation struct {
-	// Policy, at PolicyVersion, has decided; RuleID gave the error its class, by MatchedCode where it looks
-	// for a code.
-	Policy        string `json:"policy,omitempty"`
-	PolicyVersion string `json:"policyVersion,omitempty"`
-	RuleID        string `json:"ruleId,omitempty"`
-	MatchedCode   string `json:"matchedCode"`
-	// MatchedMeaning is what MatchedCode means by its table, such as the term of a glosa, or what its rule is
-	// about, in the language of the answer; empty where neither is known.
-	MatchedMeaning string `json:"matchedMeaning,omitempty"`
-	// Reason is the step of the rule that settled it.
-	Reason retry.Step `json:"reason,omitempty"`
-	// DelayBeforeJitter is the policy's own wait before jitter, BackoffDuration the wait itself; PT0M where
-	// it is not retried.
-	DelayBeforeJitter string `json:"delayBeforeJitter,omitempty"`
-	BackoffDuration   string `json:"backoffDuration,omitempty"`
-	// With is, for a decision that stops a claim, who must act: the team of the rule that stops it, else whom
-	// the task's header onPermanent or onExhausted names; empty where neither does.
-	With string `json:"with,omitempty"`
-	// Bounds are what cut the wait: MIN, MAX, DEADLINE.
-	Bounds      []retry.Bound `json:"bounds,omitempty"`
-	RetriesLeft int           `json:"retriesLeft"`
-	// CountFrom is TRAIL where the process has lost its count, so that the audit trail's was taken; empty
-	// otherwise.
-	CountFrom string `json:"countFrom,omitempty"`
-	// Hint is what the other side asked for, also where another step settled the decision.
-	Hint retry.Hint `json:"hint,omitzero"`
-	// Deadline is the time after which no try is made.
-	Deadline time.Time `json:"deadline,omitzero"`
-	// Advice is what to do before the claim is sent again.
-	Advice string `json:"advice,omitempty"`
-	// SecondsSinceLastSubmission is negative where the submitting system's clock ran ahead.
-	SecondsSinceLastSubmission int64 `json:"secondsSinceLastSubmission,omitempty"`
-	// Overrides are the numbers of the policy that the task or the job had changed.
-	Overrides retry.Overrides `json:"overrides,omitzero"`
-	// Ignored are the job's variables that could not be read.
-	Ignored []string `json:"ignored,omitempty"`
+	ShouldRetry         bool              `json:"shouldRetry"`
+	RetryCount          int               `json:"retryCount"`
+	MaxRetries          int               `json:"maxRetries"`
+	BackoffMinutes      int               `json:"backoffMinutes"`
+	NextRetryTime       *time.Time        `json:"nextRetryTime"` // null unless the claim is retried
+	RetryReason         string            `json:"retryReason"`
+	ErrorClassification retry.Class       `json:"errorClassification"`
+	RetryDecision       retry.Explanation `json:"retryDecision"`
 }
 
 // Of returns a decision of the rule as jobs of this type get it, its reason in a language.
@@ -75,7 +33,7 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 		BackoffMinutes:      d.BackoffMinutes(),
 		RetryReason:         words.Text(d.Reason()),
 		ErrorClassification: d.Error.Class,
-		RetryDecision:       explain(d),
+		RetryDecision:       d.Explanation,
 	}
 	if c.ShouldRetry {
 		c.NextRetryTime = &d.NextRetryTime
@@ -90,32 +48,6 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 		}
 	}
 	return c
-}
-
-func explain(d *retry.Decision) Explanation {
-	x := Explanation{
-		Policy:                     d.Policy,
-		PolicyVersion:              d.PolicyVersion,
-		RuleID:                     d.Error.RuleID,
-		MatchedCode:                d.Error.Code,
-		MatchedMeaning:             d.Error.Means,
-		Reason:                     d.Step,
-		DelayBeforeJitter:          ISODuration(d.Delay),
-		BackoffDuration:            ISODuration(d.Backoff),
-		Bounds:                     d.Bounds,
-		RetriesLeft:                max(d.MaxRetries-d.RetryCount, 0),
-		CountFrom:                  d.CountFrom,
-		Hint:                       d.Hint,
-		Deadline:                   d.Deadline,
-		Advice:                     d.Advice,
-		SecondsSinceLastSubmission: int64(d.SinceLastSubmission / time.Second),
-		Overrides:                  d.Overrides,
-		Ignored:                    d.Ignored,
-	}
-	if d.Outcome == retry.OutcomePermanent {
-		x.With = d.Error.Team
-	}
-	return x
 }
 
 // ISODuration writes a duration as [retry.ISODuration] does.
