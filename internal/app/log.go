@@ -35,10 +35,8 @@ type lineWriter struct{ io.Writer }
 
 // Write writes one line of the log, which ends with a line break.
 func (w lineWriter) Write(line []byte) (int, error) {
-	if _, err := io.WriteString(w.Writer, text.Harmless(string(line))); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	_, err := io.WriteString(w.Writer, text.Harmless(string(line)))
+	return len(line), err
 }
 
 // encodeTime writes RFC 3339 in UTC with milliseconds, so that lines of several workers sort.

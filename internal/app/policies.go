@@ -56,14 +56,8 @@ func OpenPolicies(p config.Policies) (*policy.Set, error) {
 	return policy.Open(p.PoliciesFile, numbers, slices.Sorted(maps.Values(p.JobTypes))...)
 }
 
-// Policies returns the policies in force, each with its version: tiss@1a2b3c4d5e6f.
-func (a *App) Policies() []string {
-	var names []string
-	for _, p := range a.policies.Load().All() {
-		names = append(names, p.Name+"@"+p.Version())
-	}
-	return names
-}
+// Policies returns the names and versions of the policies in force.
+func (a *App) Policies() []string { return a.policies.Load().Versions() }
 
 // reloadPolicies logs what lint finds in the policies, and reads them again on every SIGHUP, until ctx ends.
 func (a *App) reloadPolicies(ctx context.Context) {

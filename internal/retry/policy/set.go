@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"hospital.example/analyze-retry/internal/retry"
@@ -36,13 +35,13 @@ func (s *Set) All() (all []*retry.Policy) {
 	return all
 }
 
-// Version returns the names and versions of all policies. Two sets with the same version decide alike.
-func (s *Set) Version() string {
-	var b strings.Builder
+// Versions returns the policies' names, each with its version: tiss@1a2b3c4d5e6f. Two sets with the same
+// versions decide alike.
+func (s *Set) Versions() (all []string) {
 	for _, p := range s.All() {
-		fmt.Fprintln(&b, p.Name, p.Version())
+		all = append(all, p.Name+"@"+p.Version())
 	}
-	return b.String()
+	return all
 }
 
 // Origin returns where a known policy is written: its file, or where it comes from without one.

@@ -52,7 +52,7 @@ func ReadDecision(j *job.Job, known *policy.Set, fallback string) Decision {
 	if d.Invalid = append(h.faults, r.faults...); d.Invalid != nil {
 		// The same job is another question where other policies are known: an operator adds the one that was
 		// missing, and resolves the incident.
-		d.Identity = append(d.Identity, j.Headers, known.Version())
+		d.Identity = append(append(d.Identity, j.Headers), known.Versions()...)
 	}
 	return d
 }
