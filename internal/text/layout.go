@@ -11,27 +11,25 @@ const columns = 80
 
 // Wrap breaks a text into indented lines that fit a terminal of 80 columns. Each ends with a line break.
 // Several spaces stay several, but not where a line is broken.
-func Wrap(text, indent string) string {
+func Wrap(text, indent string) string { return Hanging(indent, text) }
+
+// Hanging writes a text after a head, as [Wrap] does. Its further lines are indented by the length of the
+// head.
+func Hanging(head, text string) string {
 	var b strings.Builder
-	line := indent
-	for word := range strings.SplitSeq(text, " ") {
-		switch {
-		case strings.TrimSpace(line) == "":
-			line = indent + word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns:
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-			line = indent + word
-		default:
+	line, begun := head, false
+	for word := range strings.SplitSeq(strings.TrimRight(text, " "), " ") {
+		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= columns {
 			line += " " + word
+			continue
 		}
+		if begun {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = strings.Repeat(" ", utf8.RuneCountInString(head))
+		}
+		line, begun = line+word, word != ""
 	}
 	return b.String() + strings.TrimRight(line, " ") + "\n"
-}
-
-// Hanging writes a text after a head. Its further lines are indented by the length of the head.
-func Hanging(head, text string) string {
-	body := Wrap(text, strings.Repeat(" ", utf8.RuneCountInString(head)))
-	return strings.TrimRight(head+strings.TrimLeft(body, " "), " \n") + "\n"
 }
 
 // Table lays out rows in columns that are two spaces apart. Each cell is on one line but the last of a row,
