@@ -7,12 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"go.uber.org/zap/zapcore"
+
 	"hospital.example/analyze-retry/internal/config/connurl"
 	"hospital.example/analyze-retry/internal/text"
 )
 
 // check reports what depends on more than one setting, or on the world.
 func (l *loader) check() {
+	if l.LogLevel > zapcore.ErrorLevel { // no decision would leave a line
+		l.refuse("RETRY_LOG_LEVEL")
+	}
 	l.checkHTTP()
 	l.checkDatabaseURL()
 	l.checkCredentials()

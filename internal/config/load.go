@@ -115,6 +115,9 @@ func (l *loader) find(s Setting) {
 		l.fault(s.Name, text.Messagef(
 			"holds a character that cannot be printed, or begins or ends with white space"), text.Message{})
 	}
+	if value != "" && !meets(value, s.Want) {
+		l.refuse(s.Name)
+	}
 	l.sources[s.Name] = source
 	if value == "" || l.wrong(s.Name) {
 		_ = os.Unsetenv(s.Name)
@@ -147,12 +150,7 @@ func (l *loader) process(spec any) {
 		reflect.ValueOf(spec).Elem().SetZero()
 		fault, is := errors.AsType[*envconfig.ParseError](envconfig.Process("", spec))
 		if !is {
-			settings := listOf(spec)
-			i := slices.IndexFunc(settings, func(s Setting) bool { return s.outside })
-			if i < 0 {
-				return
-			}
-			fault = &envconfig.ParseError{KeyName: settings[i].Name}
+			return
 		}
 		l.refuse(fault.KeyName)
 		_ = os.Unsetenv(fault.KeyName)

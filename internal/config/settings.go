@@ -2,13 +2,10 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"go.uber.org/zap/zapcore"
 )
 
 // Setting is one setting as a person or a program is shown it.
@@ -22,8 +19,7 @@ type Setting struct {
 	Want    string `json:"-"`
 	About   string `json:"-"`
 
-	secret  bool // it can come from a file
-	outside bool // the value that it was given is not what Want says
+	secret bool // it can come from a file
 }
 
 // Settings lists the effective value of every setting, in order.
@@ -57,40 +53,32 @@ func listOf(spec any) (list []Setting) {
 			Want:    field.Tag.Get("want"),
 			About:   field.Tag.Get("desc"),
 		}
-		s.outside = os.Getenv(s.Name) != "" && !meets(value.Interface(), s.Want)
 		_, s.secret = reflect.TypeAssert[fmt.Formatter](value) // [Secret] and [URL], which mask themselves
 		list = append(list, s)
 	}
 	return list
 }
 
-// meets reports whether a value is what the tag want says: "1s to 1h", "1 to 128 characters". Any other text
-// is for people.
-func meets(value any, want string) bool {
-	var n time.Duration // for a number and a length as well
-	switch v := value.(type) {
-	case string:
-		n = time.Duration(utf8.RuneCountInString(v))
-	case Secret:
-		n = time.Duration(len(v))
-	case int:
-		n = time.Duration(v)
-	case time.Duration:
-		n = v
-	case zapcore.Level:
-		return v <= zapcore.ErrorLevel // above it no decision would leave a line
-	}
-	var least, most string
-	if found, _ := fmt.Sscanf(want, "%s to %s", &least, &most); found < 2 {
+// meets reports whether a value is in the range that the tag want states, if it does: "1s to 1h", "1 to 128
+// characters". Any other text is for people.
+func meets(value, want string) bool {
+	var least, most, unit string
+	if found, _ := fmt.Sscanf(want, "%s to %s %s", &least, &most, &unit); found < 2 {
 		return true
 	}
-	return n >= bound(least) && n <= bound(most)
+	if unit == "characters" {
+		value = strconv.Itoa(utf8.RuneCountInString(value))
+	}
+	n, err := amount(value)
+	from, _ := amount(least) // a test sees that the tags are right
+	to, _ := amount(most)
+	return err == nil && from <= n && n <= to
 }
 
-func bound(s string) time.Duration {
+// amount reads a number, or a length of time.
+func amount(s string) (time.Duration, error) {
 	if n, err := strconv.Atoi(s); err == nil {
-		return time.Duration(n)
+		return time.Duration(n), nil
 	}
-	d, _ := time.ParseDuration(s) // a test sees that the tags are right
-	return d
+	return time.ParseDuration(s)
 }
