@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/oauth2/clientcredentials"
@@ -62,9 +63,7 @@ func connection(cfg config.Config) transport.Config {
 			ClientID:     cfg.ZeebeClientID,
 			ClientSecret: string(cfg.ZeebeClientSecret),
 			TokenURL:     string(cfg.ZeebeAuthorizationURL),
-		}
-		if cfg.ZeebeTokenScope != "" {
-			c.OAuth.Scopes = []string{cfg.ZeebeTokenScope}
+			Scopes:       strings.Fields(cfg.ZeebeTokenScope),
 		}
 		if cfg.ZeebeTokenAudience != "" {
 			c.OAuth.EndpointParams = url.Values{"audience": {cfg.ZeebeTokenAudience}}

@@ -86,11 +86,10 @@ func (p *Policy) Classify(errorText string) Classification {
 func (p *Policy) Explain(errorText string) (matching []Classification, found []errtext.Evidence) {
 	t := errtext.Read(errorText)
 	defer t.Free()
-	return slices.Collect(p.matching(t)), t.Evidence(p.asks)
-}
-
-func (p *Policy) asks(kind errtext.Kind) bool {
-	return slices.ContainsFunc(p.rules, func(r compiledRule) bool { return r.Asks(kind) })
+	asked := func(kind errtext.Kind) bool {
+		return slices.ContainsFunc(p.rules, func(r compiledRule) bool { return r.Asks(kind) })
+	}
+	return slices.Collect(p.matching(t)), t.Evidence(asked)
 }
 
 // compiledRule is a compiled [Rule].

@@ -64,8 +64,4 @@ func (d ISODuration) String() string {
 func (d ISODuration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads what [ParseDuration] does.
-func (d *ISODuration) UnmarshalText(text []byte) error {
-	read, err := ParseDuration(string(text))
-	*d = ISODuration(read)
-	return err
-}
+func (d *ISODuration) UnmarshalText(text []byte) error { return (*Duration)(d).UnmarshalText(text) }
