@@ -173,6 +173,10 @@ func separator(text string, at int) gap {
 		if at > 0 && text[at-1] == ' ' {
 			return apart
 		}
+	case '>':
+		if at > 0 && text[at-1] == '=' {
+			return apart
+		}
 	}
 	return distances[text[at]]
 }
