@@ -14,11 +14,6 @@ const maxAnswers = 32 // of a text
 // structure notes the answer that stands under a name of the table answers: codigoGlosa, CD_MOTIVO_GLOSA,
 // mensagemErro and the like, of an element, a field or a variable.
 func (t *Text) structure(r *Row, first, last int) {
-	for i := first; i < last; i++ {
-		if !t.isJoined(i) {
-			return
-		}
-	}
 	if len(t.answers) == maxAnswers {
 		return
 	}

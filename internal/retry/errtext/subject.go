@@ -113,16 +113,12 @@ func (t *Text) nounBehind(p *Piece, prepositions role) *span {
 	return nil
 }
 
-// namesUnknown reports whether a word in front of a token, in its clause, may name something that is no known
-// noun.
+// namesUnknown reports whether a word that no table knows stands in front of a token, in its clause.
 func (t *Text) namesUnknown(i int32) bool {
 	const nearby, short = 4, 2
 	for k := i - 1; k >= max(0, i-nearby) && t.Tokens[k].clause == t.Tokens[i].clause; k-- {
-		has := func(s span) bool { return s.first <= k && s.last >= k }
-		saysNothing := t.Tokens[k].IsNumber || t.Tokens[k].End-t.Tokens[k].Start <= short ||
-			t.Tokens[k].roles&roleStop != 0 || slices.ContainsFunc(t.marks, has) ||
-			slices.ContainsFunc(t.Pieces, func(p Piece) bool { return has(p.span) })
-		if !saysNothing {
+		word := &t.Tokens[k]
+		if word.idCount == 0 && word.roles&roleStop == 0 && word.End-word.Start > short {
 			return true
 		}
 	}

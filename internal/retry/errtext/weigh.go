@@ -142,9 +142,6 @@ func (t *Text) passesHow(p *Piece) {
 	for i := range t.marks {
 		m := &t.marks[i]
 		k, sign := &t.Tokens[m.first], m.row.Sign
-		if k.sentence != of.sentence {
-			continue
-		}
 		inClause, isBefore := k.clause == of.clause, m.first <= p.first
 		near := func(tokens int32) bool { return m.last < p.first && p.first-m.last <= tokens }
 		switch {
@@ -201,6 +198,7 @@ func (t *Text) refuses(p *Piece) {
 func (t *Text) refusesOf(p *Piece) {
 	role, n := t.subject(p)
 	p.subject = n
+	within := t.inside(p)
 	ofAClaim := role == ofClaim || role == ofProcess || role == ofScope
 	switch {
 	case p.row.Needs == "system" && !ofAClaim && role != ofMessage:
@@ -214,14 +212,7 @@ func (t *Text) refusesOf(p *Piece) {
 	case p.sign == own:
 		p.weight, p.sign = denial, own
 	case t.ownOf(p, role, n) != nil:
-		isFact := p.sign == factSign
 		p.weight, p.sign = denial, own
-		switch {
-		case isFact && t.ownOf(p, role, n).row.Sign == ofCertificate:
-			p.weight, p.sign = fact, setup
-		case isFact:
-			p.weight = reason
-		}
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
 		if p.first == p.last && !ofAClaim { // one word, and not said of what
@@ -230,18 +221,11 @@ func (t *Text) refusesOf(p *Piece) {
 	case p.sign == access:
 	case p.sign == deniedSign && ofAClaim:
 		p.weight = denial
-	case ofAClaim, t.namesClaim(p):
+	case ofAClaim, within != nil && within.row.Sign == ofClaim:
 		p.weight = reason
 	default:
 		p.sign = unsaid
 	}
-}
-
-// namesClaim reports whether a phrase has what a claim is about in it.
-func (t *Text) namesClaim(p *Piece) bool {
-	return slices.ContainsFunc(t.nouns, func(n span) bool {
-		return n.row.Sign == ofClaim && n.first <= p.last && n.last >= p.first
-	})
 }
 
 // ownOf returns what of the hospital's own a piece is said of, nil for nothing: its subject, or what its
