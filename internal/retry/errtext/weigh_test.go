@@ -70,7 +70,7 @@ func TestEvidenceSaysOfWhatAndWhyItWasPassedOver(t *testing.T) {
 	t.Parallel()
 	want := []errtext.Evidence{
 		{Found: `"indispon*" (away)`, SaidOf: "cartao", PassedOver: "said of no system"},
-		{Found: `"cancelad*" (fact)`},
+		{Found: `"cancelad*" (fact)`, SaidOf: "cartao"},
 	}
 	got := evidence("Cartão indisponível para uso: via cancelada")
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
