@@ -44,19 +44,6 @@ const (
 	few        = 2 // words: a term with no more says too little without its code
 )
 
-// codeless has the codes of kinds without a table: the fault codes of SOAP 1.1 and 1.2, and the classes of
-// enhanced status codes.
-var codeless = &Table{Rows: []Row{
-	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "Client"},
-	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "Sender"},
-	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "VersionMismatch"},
-	{Group: &Group{Kind: SOAPFault, Class: permanent}, Code: "MustUnderstand"},
-	{Group: &Group{Kind: SOAPFault, Class: transient}, Code: "Server"},
-	{Group: &Group{Kind: SOAPFault, Class: transient}, Code: "Receiver"},
-	{Group: &Group{Kind: Enhanced, Class: transient}, Code: "4.x.x"},
-	{Group: &Group{Kind: Enhanced}, Code: "5.x.x"},
-}}
-
 // add adds a row with its phrases.
 func (k *knowledge) add(r *Row) {
 	if r.Kind <= SOAPFault && k.codes[r.Kind][strings.ToUpper(r.Code)] == nil {

@@ -18,6 +18,10 @@ var (
 	http string
 	//go:embed tables/smtp.tsv
 	smtp string
+	//go:embed tables/enhanced.tsv
+	enhanced string
+	//go:embed tables/soap.tsv
+	soap string
 	//go:embed tables/exceptions.tsv
 	exceptions string
 	//go:embed tables/terms.tsv
@@ -103,7 +107,8 @@ type Group struct {
 
 // Version returns a short hash of the tables: by one version each text says the same.
 var Version = sync.OnceValue(func() string {
-	all := tabela38 + http + smtp + exceptions + terms + nouns + marks + answers + roles + times + vocabulary
+	all := tabela38 + http + smtp + enhanced + soap + exceptions + terms + nouns + marks + answers + roles +
+		times + vocabulary
 	sum := sha256.Sum256([]byte(all))
 	return hex.EncodeToString(sum[:6])
 })
@@ -116,50 +121,47 @@ func TableOf(name string) *Table {
 	return nil
 }
 
-// readTable reads a table. The first line names the columns.
+// readTable reads a table. The first line names the columns: a code or none, the term, and what many rows
+// have in common; source and version are for people.
 func readTable(name string, kind Kind, text string) *Table {
-	t := &Table{Name: name}
 	head, text, _ := strings.Cut(text, "\n")
-	columns := strings.Split(head, "\t")
-	groups := map[Group]*Group{}
-	t.Rows = make([]Row, strings.Count(text, "\n"))
+	columns, hasCode := strings.CutPrefix(head, "code\t")
+	names := strings.Split(columns, "\t")[1:]
+	t := &Table{Name: name, Rows: make([]Row, strings.Count(text, "\n"))}
+	groups := map[string]*Group{}
 	for i := range t.Rows {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
-		r, g := &t.Rows[i], Group{Kind: kind}
-		for _, column := range columns {
-			value := ""
-			value, line, _ = strings.Cut(line, "\t")
-			switch column {
-			case "code":
-				r.Code = value
-			case "term":
-				r.Term = value
-			case "class":
-				g.Class = value
-			case "sign":
-				g.Sign = value
-			case "needs":
-				g.Needs = value
-			} // source and version are for people
+		r := &t.Rows[i]
+		if hasCode {
+			r.Code, line, _ = strings.Cut(line, "\t")
 		}
-		if groups[g] == nil {
-			groups[g] = g.complete()
-			t.signs |= groups[g].sign
+		r.Term, line, _ = strings.Cut(line, "\t")
+		if groups[line] == nil {
+			groups[line] = newGroup(kind, names, strings.Split(line, "\t"))
+			t.signs |= groups[line].sign
 		}
-		r.Group = groups[g]
+		r.Group = groups[line]
 	}
 	return t
 }
 
-// complete returns a group with what its sign says.
-func (g Group) complete() *Group {
+func newGroup(kind Kind, names, values []string) *Group {
+	g := &Group{Kind: kind}
+	for i, name := range names {
+		switch name {
+		case "class":
+			g.Class = values[i]
+		case "sign":
+			g.Sign = values[i]
+		case "needs":
+			g.Needs = values[i]
+		}
+	}
 	class := ""
 	g.sign, class = signOf(g.Sign)
-	if g.Class = cmp.Or(g.Class, class); g.Kind == SMTP {
-		g.Class = "" // a reply is not weighed: the SMTP policies are about nothing else
-	}
-	return &g
+	g.Class = cmp.Or(g.Class, class)
+	return g
 }
 
 // known is what all texts are read with. It is made once, when the first text is read.
@@ -177,7 +179,8 @@ func readAll() *knowledge {
 			readTable("nouns", noun, nouns),
 			readTable("marks", mark, marks),
 			readTable("answers", key, answers),
-			codeless,
+			readTable("soap", SOAPFault, soap),
+			readTable("enhanced", Enhanced, enhanced),
 		},
 		index:    index{slots: make([]slot, 2*some)},
 		nodes:    make([]node, anyNumber+1, some),
@@ -191,14 +194,12 @@ func readAll() *knowledge {
 			k.add(&t.Rows[i])
 		}
 	}
-	_, roles, _ := strings.Cut(roles, "\n")
-	for line := range strings.Lines(roles) {
-		word, roles, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		for name := range strings.FieldsSeq(roles) {
-			k.index.add(hashOf(word)).roles |= 1 << slices.Index(roleNames, name)
+	for _, r := range readTable("roles", Term, roles).Rows {
+		for name := range strings.FieldsSeq(r.Sign) {
+			k.index.add(hashOf(r.Term)).roles |= 1 << slices.Index(roleNames, name)
 		}
 	}
-	for word := range strings.FieldsSeq(vocabulary) {
+	for word := range strings.Lines(vocabulary) {
 		k.index.add(hashOf(word)).roles |= roleKept
 	}
 	return k

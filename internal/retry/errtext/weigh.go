@@ -295,13 +295,12 @@ func (t *Text) isCaused(p *Piece) bool {
 
 // The rows of what is said in words that are no phrase.
 var (
-	ownFault   = unnamed("a fault of the hospital's own", "own")
-	awaySystem = unnamed("because of a system", "away")
+	unnamed = readTable("unnamed", Term, "term\tsign\n"+
+		"a fault of the hospital's own\town\n"+
+		"because of a system\taway\n")
+	ownFault   = &unnamed.Rows[0]
+	awaySystem = &unnamed.Rows[1]
 )
-
-func unnamed(term, name string) *Row {
-	return &Row{Group: Group{Kind: Term, Sign: name}.complete(), Term: term}
-}
 
 // addOwn adds faults of the hospital's own: something of its access in a sentence with a word of trouble,
 // whatever stands between. It is a fact where what only the hospital has is amiss, missing or expired, and
