@@ -28,7 +28,7 @@ func (t *Text) divide() {
 	clause, line := int16(0), int16(0)
 	for i := range t.Tokens {
 		k := &t.Tokens[i]
-		isApart := k.gap == apart && !t.isInParentheses(i) && (i == 0 || !t.isInParentheses(i-1)) // (3.02.00)
+		isApart := k.gap == apart
 		if k.gap == sentenceEnd {
 			line++
 		}
@@ -48,14 +48,6 @@ func (t *Text) divide() {
 	})
 	t.traces()
 	t.fieldNames()
-}
-
-// isInParentheses reports whether a token is a number that stands in parentheses.
-func (t *Text) isInParentheses(i int) bool {
-	if !t.Tokens[i].IsNumber {
-		return false
-	}
-	return strings.HasSuffix(t.before(i), "(") || strings.HasPrefix(t.behind(i), ")")
 }
 
 // traces notes the lines of a stack trace, "at a.b.C(D.java:12)" and "em A.B() na linha 7", and what stands

@@ -62,7 +62,7 @@ func characters() (kinds [256]byte, distances [256]gap, isCoded [256]bool) {
 			kinds[c] = upper
 		}
 	}
-	for _, c := range ",:()[]{}|?" {
+	for _, c := range ",:([]{}|?" {
 		distances[c] = apart
 	}
 	for _, c := range "!;\n\r<>" {
