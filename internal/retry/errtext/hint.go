@@ -41,7 +41,6 @@ var timeWords = sync.OnceValue(func() map[uint64]Row {
 
 // layouts are how days and times are written, by the sign between their numbers.
 var layouts = map[string][]string{
-	"":  {"20060102150405", "200601021504"},
 	"/": {"2/1/2006", "2/1/06", "2/1"},
 	"-": {"2006-1-2", "2-1-2006", "2-1-06"},
 	".": {"2.1.2006"},
@@ -142,9 +141,6 @@ func (r *reading) part(i int) (kind string, value, next int) {
 		signs := "." + sign // 06:00:00.000
 		run = strings.TrimRight(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"+signs))], signs)
 	}
-	if run == word {
-		sign = ""
-	}
 	for next = i + 1; next < len(r.Tokens) && int(r.Tokens[next].Start-r.Tokens[i].Start) < len(run); {
 		next++
 	}
@@ -163,9 +159,6 @@ func (r *reading) part(i int) (kind string, value, next int) {
 		minutes := at.Hour()*60 + at.Minute()
 		switch {
 		case err != nil:
-		case sign == "": // 20261125060000
-			r.day = r.nearest(at.Year(), int(at.Month()), at.Day())
-			return "exact", minutes, next
 		case !strings.HasPrefix(layout, "15"):
 			r.from, r.day = r.until(), r.nearest(at.Year(), int(at.Month()), at.Day())
 			return "day", 0, next
@@ -253,9 +246,6 @@ func (r *reading) take(kind string, value int) {
 func (r *reading) measure(unit string, seconds int) (kind string, value int) {
 	const hour, day = 3600, 24
 	switch n := r.number; {
-	case n < 0 && r.how == "within": // retry_after_seconds
-		r.unit = time.Duration(seconds) * time.Second
-		return "fill", 0
 	case n < 0, n > int(longest.Seconds())/seconds, r.how == "" && r.last == "": // 18:00h, há 2h
 		return "fill", 0
 	case seconds == hour && n < day && (r.how == "at" || r.how == "" && r.last == "day" ||
