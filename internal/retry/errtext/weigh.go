@@ -244,8 +244,7 @@ func (t *Text) near(p *Piece, part int, roles ...string) *span {
 // excedido".
 func (t *Text) isPartOfPassing(p *Piece) bool {
 	return t.anyPassing(strong, func(q *Piece) bool {
-		return q.row.Kind == Term && q.first <= p.last && q.last >= p.first &&
-			(q.last-q.first > p.last-p.first || q.first < p.first)
+		return q.row.Kind == Term && q.first <= p.last && q.last >= p.first && q.last-q.first > p.last-p.first
 	})
 }
 
