@@ -40,8 +40,8 @@ func Normalise(text string) string {
 
 // isPlain reports whether a text is ASCII and has nothing that stands for something else.
 func isPlain(text string) bool {
-	for i := range len(text) {
-		if isCoded[text[i]] {
+	for _, c := range []byte(text) {
+		if isCoded[c] {
 			return false
 		}
 	}

@@ -1,6 +1,9 @@
 package errtext
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // knowledge is the tables, made for looking up: words, and phrases as edges from node to node.
 type knowledge struct {
@@ -140,29 +143,28 @@ func stemKey(w *letters) uint64 { return w.of[minStem] * spread >> 51 }
 // lookUp notes what is known of a word and of its beginnings.
 func (t *Text) lookUp(k *Token, of *letters) {
 	k.ids = int32(len(t.ids))
-	k.roles = t.lookUpKey(of.hash()).roles
+	e := t.known.index.find(of.hash())
+	t.note(k, e.id)
+	k.roles = e.roles
 	k.IsKept = k.roles&roleKept != 0 && !k.IsNumber
 	if of.n >= minStem {
-		lengths := t.known.stems[stemKey(of)]
-		for n := minStem; lengths>>n != 0 && n <= of.n; n++ {
-			if lengths>>n&1 != 0 {
-				t.lookUpKey(stemOf(of.of[n]))
-			}
+		shorter := uint64(2)<<of.n - 1
+		for lengths := t.known.stems[stemKey(of)] & shorter; lengths != 0; lengths &= lengths - 1 {
+			t.note(k, t.known.index.find(stemOf(of.of[bits.TrailingZeros64(lengths)])).id)
 		}
 	}
 	if k.IsNumber {
-		t.ids = append(t.ids, anyNumber)
+		t.note(k, anyNumber)
 	}
-	k.idCount = int8(len(t.ids) - int(k.ids))
 }
 
-// lookUpKey notes a word, or a beginning, that phrases have.
-func (t *Text) lookUpKey(key uint64) *entry {
-	e := t.known.index.find(key)
-	if e.id != 0 {
-		t.ids = append(t.ids, e.id)
+// note notes that a token is a word, or begins with one, that phrases have; 0 is none.
+func (t *Text) note(k *Token, id int32) {
+	if id != 0 {
+		t.ids = append(t.ids, id)
+		k.idCount++
+		k.words |= bit(id)
 	}
-	return e
 }
 
 // walk adds the phrases that go on behind a token. first is where they begin.
@@ -172,29 +174,22 @@ func (t *Text) walk(at int32, first, last int) {
 		t.found(r, first, last)
 	}
 	next := last + 1
-	if next == len(t.Tokens) {
-		return
-	}
-	k := &t.Tokens[next]
-	if n.next != 0 && k.gap <= near {
+	if n.next != 0 && next < len(t.Tokens) && t.Tokens[next].gap <= near {
 		t.step(at, 1, n.next, first, next)
 	}
-	if n.later == 0 {
-		return
-	}
-	for ; next < len(t.Tokens) && next <= last+1+maxBetween && t.Tokens[next].gap <= apart; next++ {
+	for ; n.later != 0 && next < len(t.Tokens) && next <= last+1+maxBetween && t.Tokens[next].gap <= apart; next++ {
 		if t.step(at, -1, n.later, first, next) {
 			return
 		}
 	}
 }
 
-// step goes on with each word that a token is.
+// step goes on with each word that a token is, of those that may follow.
 func (t *Text) step(at, sign int32, may uint64, first, next int) (is bool) {
+	if may&t.Tokens[next].words == 0 {
+		return false
+	}
 	for _, id := range t.idsOf(next) {
-		if may&bit(id) == 0 {
-			continue
-		}
 		if to := t.known.index.find(edge(at, sign*id)).id; to != 0 {
 			t.walk(to, first, next)
 			is = true

@@ -6,7 +6,9 @@ import "unicode/utf8"
 type Token struct {
 	// Start and End are its place in the text, in bytes.
 	Start, End int32
-	// ids are those of its word, and of its beginnings, that phrases have: a part of the text's list.
+	// words are the bits of its ids, which are those of its word, and of its beginnings, that phrases have: a
+	// part of the text's list.
+	words   uint64
 	ids     int32
 	idCount int8
 	gap     gap
@@ -118,8 +120,10 @@ func next(text string, last int, w *letters) (start, end int, between gap) {
 		between = sentenceEnd
 	}
 	for start = last; start < len(text); {
-		if end = tokenEnd(text, start, w); end > start {
-			return start, end, between
+		if isWord(text[start]) {
+			if end = tokenEnd(text, start, w); end > start {
+				return start, end, between
+			}
 		}
 		between = max(between, separator(text, start))
 		size := 1
@@ -131,34 +135,41 @@ func next(text string, last int, w *letters) (start, end int, between gap) {
 	return start, start, between
 }
 
-// tokenEnd reads the letters of a word or a number and returns where it ends.
+// tokenEnd reads the letters of a word or a number and returns where it ends. It keeps their number at hand:
+// to load what was stored for the letter before takes longer than all else.
 func tokenEnd(text string, start int, w *letters) (at int) {
 	isNumber, last, capitals := kinds[text[start]] == digit, other, 0
-	w.n = 0
+	n, hash := 0, uint64(0)
+reading:
 	for at = start; at < len(text); at++ {
 		c := text[at]
-		kind := kinds[c]
+		kind, letter := kinds[c], c|lowerCase
 		switch {
+		case kind == lower && last == lower: // as most are
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(text[at:])
-			letter := plainLetter(r)
-			if letter == 0 || isNumber {
-				return at
+			if letter = plainLetter(r); letter == 0 || isNumber {
+				break reading
 			}
-			w.add(letter)
 			at += size - 1
-			continue
+			kind = last
 		case kind == other, (kind == digit) != isNumber, kind == upper && last == lower:
-			return at
+			break reading
 		case kind == lower && last == upper && capitals > 1: // HTTP, Error: the last capital begins a word
-			w.n--
-			return at - 1
+			n--
+			at--
+			break reading
 		case kind == upper:
 			capitals++
 		}
-		w.add(c | lowerCase)
 		last = kind
+		if n < maxWord {
+			n++
+			hash = hash*spread + uint64(letter)
+			w.of[n] = hash
+		}
 	}
+	w.n = n
 	return at
 }
 
@@ -197,27 +208,20 @@ const spread = 0x9E3779B97F4A7C15
 // maxWord is how many letters of a word are looked at.
 const maxWord = 40
 
-func (w *letters) add(c byte) {
-	if w.n < maxWord {
-		w.of[w.n+1] = w.of[w.n]*spread + uint64(c)
-		w.n++
-	}
-}
-
 func (w *letters) hash() uint64 { return w.of[w.n] }
 
 // hashOf returns the number of a word, of which signs are left out.
-func hashOf(word string) uint64 {
-	var w letters
+func hashOf(word string) (hash uint64) {
 	for _, r := range word {
-		switch c := plainLetter(r); {
-		case r < utf8.RuneSelf && kinds[r] != other:
-			w.add(byte(r) | lowerCase)
-		case r >= utf8.RuneSelf && c != 0:
-			w.add(c)
+		c := plainLetter(r)
+		if r < utf8.RuneSelf && kinds[r] != other {
+			c = byte(r) | lowerCase
+		}
+		if c != 0 {
+			hash = hash*spread + uint64(c)
 		}
 	}
-	return w.hash()
+	return hash
 }
 
 func (t *Text) word(i int) string { return t.Source[t.Tokens[i].Start:t.Tokens[i].End] }
