@@ -9,14 +9,9 @@ type answer struct {
 
 func (a *answer) has(p *Piece) bool { return p.Start >= a.start && p.End <= a.end }
 
-const maxAnswers = 32 // of a text
-
 // structure notes the answer that stands under a name of the table answers: codigoGlosa, CD_MOTIVO_GLOSA,
 // mensagemErro and the like, of an element, a field or a variable.
 func (t *Text) structure(r *Row, first, last int) {
-	if len(t.answers) == maxAnswers {
-		return
-	}
 	from, to := t.Tokens[first].Start, t.Tokens[last].End
 	name, rest := t.Source[from:to], t.Source[to:]
 	before, behind := t.Source[:from], strings.TrimLeft(rest, " ")

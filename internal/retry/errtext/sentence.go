@@ -80,15 +80,13 @@ func traceIn(line string) int {
 
 // fieldNames notes the names of fields with a number or a truth value.
 func (t *Text) fieldNames() {
-	for i := 0; i < len(t.Tokens); i++ {
-		first := i
-		for t.isJoined(i) {
-			i++
+	for last := range t.Tokens {
+		if !t.isSetting(last) {
+			continue
 		}
-		if t.isSetting(i) {
-			for n := first; n <= i; n++ {
-				t.Tokens[n].place = name
-			}
+		t.Tokens[last].place = name
+		for i := last - 1; i >= 0 && t.isJoined(i); i-- {
+			t.Tokens[i].place = name
 		}
 	}
 }

@@ -102,20 +102,17 @@ func (t *Text) Free() {
 }
 
 // What a text says stands in its first pieces; a page of signs must not take long.
-const (
-	maxPieces = 128
-	maxSpans  = 256 // nouns, and marks
-)
+const most = 256 // pieces, nouns, marks, answers
 
 // found adds what a phrase stands for.
 func (t *Text) found(r *Row, first, last int) {
 	s := span{int32(first), int32(last), r}
 	switch {
-	case r.Kind == noun && len(t.nouns) < maxSpans:
+	case r.Kind == noun && len(t.nouns) < most:
 		t.nouns = append(t.nouns, s)
-	case r.Kind == key:
+	case r.Kind == key && len(t.answers) < most:
 		t.structure(r, first, last)
-	case (r.Kind == mark || r.Kind == HTTP) && len(t.marks) < maxSpans:
+	case (r.Kind == mark || r.Kind == HTTP) && len(t.marks) < most:
 		t.marks = append(t.marks, s)
 	case r.Kind < noun && r.Kind != HTTP:
 		t.add(r, first, last)
@@ -136,7 +133,7 @@ func (t *Text) add(r *Row, first, last int) *Piece {
 			t.Tokens[i].IsKept = true
 		}
 	}
-	t.Pieces = t.Pieces[:min(len(t.Pieces), maxPieces-1)]
+	t.Pieces = t.Pieces[:min(len(t.Pieces), most-1)]
 	at := len(t.Pieces)
 	for at > 0 && t.Pieces[at-1].Start > p.Start {
 		at--
