@@ -29,8 +29,8 @@ type reading struct {
 }
 
 // timeWords are the rows of the table times by their words: what a word or a phrase is in a time. The code of
-// a unit is its seconds, of a clock its minutes, of a zone its minutes east, of a "not" how many words behind
-// it announce no time. The day of "dia 28" is of a month that is not named: 0.
+// a unit is its milliseconds, of a clock its minutes, of a zone its minutes east, of a "not" how many words
+// behind it announce no time. The day of "dia 28" is of a month that is not named: 0.
 var timeWords = sync.OnceValue(func() map[uint64]Row {
 	all := map[uint64]Row{}
 	for _, r := range readTable("times", mark, times).Rows {
@@ -163,7 +163,7 @@ func (r *reading) part(i int) (kind string, value, next int) {
 			r.from, r.day = r.until(), r.nearest(at.Year(), int(at.Month()), at.Day())
 			return "day", 0, next
 		case r.how == "within" && (sign != ":" || strings.HasPrefix(run, "00:")): // em 1h30, 00:02:30
-			return "span", minutes*60 + at.Second(), next
+			return "span", (minutes*60 + at.Second()) * 1000, next
 		case layout == "15:04:05", r.Tokens[i].IsJoined(): // T06:00
 			return "exact", minutes, next
 		default:
@@ -208,12 +208,7 @@ func (r *reading) take(kind string, value int) {
 		}
 		return
 	case "span":
-		r.span += time.Duration(value) * time.Second
-	case "ms":
-		if r.unit = time.Millisecond; number < 0 {
-			return
-		}
-		r.span, kind = r.span+time.Duration(number)*r.unit, "span"
+		r.span += time.Duration(value) * time.Millisecond
 	case "month":
 		if r.month = value; number > 0 {
 			r.day, kind = r.nearest(0, r.month, number), "day"
@@ -243,16 +238,19 @@ func (r *reading) take(kind string, value int) {
 
 // measure returns what the number is with a unit behind it: a time of the day, às 8 horas, até 8h, or one
 // from now on, em 8h.
-func (r *reading) measure(unit string, seconds int) (kind string, value int) {
-	const hour, day = 3600, 24
+func (r *reading) measure(unit string, size int) (kind string, value int) {
+	const hour, day = 60 * 60 * 1000, 24
 	switch n := r.number; {
-	case n < 0, n > int(longest.Seconds())/seconds, r.how == "" && r.last == "": // 18:00h, há 2h
+	case n < 0 && r.how == "within": // retry_after_minutes
+		r.unit = time.Duration(size) * time.Millisecond
 		return "fill", 0
-	case seconds == hour && n < day && (r.how == "at" || r.how == "" && r.last == "day" ||
+	case n < 0, n > int(longest.Milliseconds())/size, r.how == "" && r.last == "": // 18:00h, há 2h
+		return "fill", 0
+	case size == hour && n < day && (r.how == "at" || r.how == "" && r.last == "day" ||
 		unit == "h" && r.how != "within"): // às 18 horas; 27/11, 18 horas; até 18h
 		return "clock", n * 60
 	default:
-		return "span", n * seconds
+		return "span", n * size
 	}
 }
 
