@@ -177,7 +177,8 @@ func (t *Text) walk(at int32, first, last int) {
 	if n.next != 0 && next < len(t.Tokens) && t.Tokens[next].gap <= near {
 		t.step(at, 1, n.next, first, next)
 	}
-	for ; n.later != 0 && next < len(t.Tokens) && next <= last+1+maxBetween && t.Tokens[next].gap <= apart; next++ {
+	end := min(next+maxBetween+1, len(t.Tokens))
+	for ; n.later != 0 && next < end && t.Tokens[next].gap <= apart; next++ {
 		if t.step(at, -1, n.later, first, next) {
 			return
 		}

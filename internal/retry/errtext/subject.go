@@ -8,7 +8,7 @@ const (
 	ofProcess     = "process"     // what systems do: query, load, transmission
 	ofMaybe       = "maybe"       // a service, a network, a session: of a system, but for a plan's
 	ofScope       = "scope"       // a plan, a contract, a list of procedures
-	ofClaim       = "claim"       // patient, card, guide, procedure, material, deadline, and how to reach people
+	ofClaim       = "claim"       // patient, card, guide, procedure, deadline, and how to reach people
 	ofMessage     = "message"     // what was sent: file, element, field, lot
 	ofOwn         = "own"         // the hospital's access and systems: login, hash, proxy, system of billing
 	ofCertificate = "certificate" // the hospital's certificate, keys and contracts, and what holds them
