@@ -75,7 +75,7 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	first.Queue(lockNames, names)
 	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", batch.Claims()).
 		Query(each(reading.State(s.Secret, batch.HasRow)))
-	first.Queue(dialect.Select()+" FROM records WHERE job_key = ANY ($1::bigint[])", batch.Jobs()).
+	first.Queue(reading.Select+" FROM records WHERE job_key = ANY ($1::bigint[])", batch.Jobs()).
 		Query(each(reading.Record(batch.HasRecord)))
 	first.Queue(takeChain, chains).Query(each(reading.Head(func(h audit.Head) { end = h })))
 	first.Queue(takeIDs, len(entries)).Query(each(reading.Row{Into: []any{&id}, Each: func() error {

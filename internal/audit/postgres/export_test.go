@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -61,7 +62,7 @@ func Plan(tb testing.TB, s audit.Store, query string, arguments ...any) string {
 }
 
 // SelectClaim asks for the records of a claim, by its name and the ID of the last record of its row.
-var SelectClaim = dialect.SelectClaim()
+var SelectClaim = reading.SelectClaim
 
 // SelectUnpublished asks for the records that are to be published, at most so many.
-var SelectUnpublished = dialect.Select() + selectUnpublished
+var SelectUnpublished = reading.Select + selectUnpublished

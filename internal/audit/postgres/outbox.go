@@ -75,7 +75,7 @@ const (
 
 // Unpublished implements [audit.Lead].
 func (l lead) Unpublished(ctx context.Context, limit int) ([]audit.Record, error) {
-	waiting, err := l.Records(ctx, database{l.conn}, l.Select()+selectUnpublished, limit)
+	waiting, err := l.Records(ctx, database{l.conn}, reading.Select+selectUnpublished, limit)
 	return waiting, l.wrap("read the outbox", err)
 }
 

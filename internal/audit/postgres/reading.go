@@ -13,7 +13,7 @@ import (
 
 // dialect is how the tables are read.
 var dialect = reading.Dialect{
-	ID: "id", Chain: "chain", Chains: chains,
+	Chains: chains,
 	RowKey: "claim_id",
 	Row:    func(_ context.Context, _ reading.Database, claimID string) (any, error) { return claimID, nil },
 	Alike:  "1, 2, 3, 4, 5, 6, 7",
@@ -70,7 +70,7 @@ var insertRecords = func() string {
 	for i, c := range reading.Columns {
 		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.Kind)
 	}
-	return "INSERT INTO records (" + reading.Names(reading.Columns) + ") " +
+	return "INSERT INTO records (" + reading.Names + ") " +
 		"SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
 }()
 
@@ -78,7 +78,11 @@ var insertRecords = func() string {
 func valuesOf(records []*audit.Record) []any {
 	values := make([]any, len(reading.Columns))
 	for i, c := range reading.Columns {
-		values[i] = c.Values(records)
+		column := make([]any, len(records))
+		for j, r := range records {
+			column[j] = c.Field(r)
+		}
+		values[i] = column
 	}
 	return values
 }

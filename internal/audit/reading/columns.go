@@ -11,71 +11,54 @@ import (
 
 // Column is one of the table of records.
 type Column struct {
-	// Name and Kind are as in PostgreSQL; SQLite has no ID and no chain, because its only chain is number 1
-	// and a record's place in it is its ID.
+	// Name and Kind are as in PostgreSQL.
 	Name, Kind string
-	// Field points to the column's field of a record, Value is what it holds, and Values are those of several
-	// records, as a slice.
-	Field  func(*audit.Record) any
-	Value  func(*audit.Record) any
-	Values func([]*audit.Record) any
+	// Field points to the column's field of a record: both drivers read from there and into it.
+	Field func(*audit.Record) any
 }
 
 // Columns are all of them.
 var Columns = []Column{
-	of("id", "bigint", func(r *audit.Record) *int64 { return &r.ID }),
-	of("chain", "integer", func(r *audit.Record) *int { return &r.Chain }),
-	of("seq", "bigint", func(r *audit.Record) *int64 { return &r.Seq }),
-	of("at", "timestamptz", func(r *audit.Record) *moment { return (*moment)(&r.At) }),
-	of("kind", "smallint", func(r *audit.Record) *audit.Kind { return &r.Kind }),
-	of("policy", "text", func(r *audit.Record) *string { return &r.Policy }),
-	of("class", "text", func(r *audit.Record) *string { return (*string)(&r.Class) }),
-	of("rule", "text", func(r *audit.Record) *string { return &r.Rule }),
-	of("code", "text", func(r *audit.Record) *string { return &r.Code }),
-	of("course", "smallint", func(r *audit.Record) *audit.CourseFlags { return &r.Course.Flags }),
-	of("attempts", "integer", func(r *audit.Record) *int { return &r.Course.Attempts }),
-	of("seconds", "bigint", func(r *audit.Record) *int64 { return &r.Course.Seconds }),
-	of("cluster", "text", func(r *audit.Record) *string { return &r.Cluster }),
-	of("job_key", "bigint", func(r *audit.Record) *int64 { return &r.JobKey }),
-	of("process_instance_key", "bigint", func(r *audit.Record) *int64 { return &r.ProcessInstanceKey }),
-	of("input_hash", "bytea", func(r *audit.Record) *fixed { return bytes(r.Inputs[:]) }),
-	of("claim_id", "text", func(r *audit.Record) *string { return &r.ClaimID }),
-	of("prev", "bigint", func(r *audit.Record) *int64 { return &r.Prev }),
-	of("retry_count", "integer", func(r *audit.Record) *int { return &r.RetryCount }),
-	of("max_retries", "integer", func(r *audit.Record) *int { return &r.MaxRetries }),
-	of("next_retry", "timestamptz", func(r *audit.Record) *moment { return (*moment)(&r.NextRetryTime) }),
-	of("held_by", "text", func(r *audit.Record) *string { return &r.HeldBy }),
-	of("decided_by", "text", func(r *audit.Record) *string { return &r.DecidedBy }),
-	of("message", "text", func(r *audit.Record) *string { return &r.Message }),
-	of("variables", "text", func(r *audit.Record) *string { return &r.Variables }),
-	of("detail", "text", func(r *audit.Record) *string { return &r.Detail }),
-	of("hash", "bytea", func(r *audit.Record) *fixed { return bytes(r.Hash[:]) }),
+	{"id", "bigint", func(r *audit.Record) any { return &r.ID }},
+	{"chain", "integer", func(r *audit.Record) any { return &r.Chain }},
+	{"seq", "bigint", func(r *audit.Record) any { return &r.Seq }},
+	{"at", "timestamptz", func(r *audit.Record) any { return (*moment)(&r.At) }},
+	{"kind", "smallint", func(r *audit.Record) any { return &r.Kind }},
+	{"policy", "text", func(r *audit.Record) any { return &r.Policy }},
+	{"class", "text", func(r *audit.Record) any { return (*string)(&r.Class) }},
+	{"rule", "text", func(r *audit.Record) any { return &r.Rule }},
+	{"code", "text", func(r *audit.Record) any { return &r.Code }},
+	{"course", "smallint", func(r *audit.Record) any { return &r.Course.Flags }},
+	{"attempts", "integer", func(r *audit.Record) any { return &r.Course.Attempts }},
+	{"seconds", "bigint", func(r *audit.Record) any { return &r.Course.Seconds }},
+	{"cluster", "text", func(r *audit.Record) any { return &r.Cluster }},
+	{"job_key", "bigint", func(r *audit.Record) any { return &r.JobKey }},
+	{"process_instance_key", "bigint", func(r *audit.Record) any { return &r.ProcessInstanceKey }},
+	{"input_hash", "bytea", func(r *audit.Record) any { return bytes(r.Inputs[:]) }},
+	{"claim_id", "text", func(r *audit.Record) any { return &r.ClaimID }},
+	{"prev", "bigint", func(r *audit.Record) any { return &r.Prev }},
+	{"retry_count", "integer", func(r *audit.Record) any { return &r.RetryCount }},
+	{"max_retries", "integer", func(r *audit.Record) any { return &r.MaxRetries }},
+	{"next_retry", "timestamptz", func(r *audit.Record) any { return (*moment)(&r.NextRetryTime) }},
+	{"held_by", "text", func(r *audit.Record) any { return &r.HeldBy }},
+	{"decided_by", "text", func(r *audit.Record) any { return &r.DecidedBy }},
+	{"message", "text", func(r *audit.Record) any { return &r.Message }},
+	{"variables", "text", func(r *audit.Record) any { return &r.Variables }},
+	{"detail", "text", func(r *audit.Record) any { return &r.Detail }},
+	{"hash", "bytea", func(r *audit.Record) any { return bytes(r.Hash[:]) }},
 }
 
-// of is a column of a field.
-func of[T any](name, kind string, field func(*audit.Record) *T) Column {
-	return Column{
-		Name: name, Kind: kind,
-		Field: func(r *audit.Record) any { return field(r) },
-		Value: func(r *audit.Record) any { return *field(r) },
-		Values: func(records []*audit.Record) any {
-			values := make([]T, len(records))
-			for i, r := range records {
-				values[i] = *field(r)
-			}
-			return values
-		},
-	}
-}
-
-// Names lists the names of columns.
-func Names(columns []Column) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
+// Names lists their names.
+var Names = func() string {
+	names := make([]string, len(Columns))
+	for i, c := range Columns {
 		names[i] = c.Name
 	}
 	return strings.Join(names, ", ")
-}
+}()
+
+// Select selects them.
+var Select = "SELECT " + Names
 
 // moment is a time in the database: PostgreSQL's own, or Unix microseconds in SQLite, where earlier workers
 // wrote 0 for none.

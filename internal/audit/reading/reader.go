@@ -40,9 +40,8 @@ type Row struct {
 
 // Dialect is where the two databases differ.
 type Dialect struct {
-	// ID and Chain are what the columns id and chain of a record are, Chains is how many chains there are.
-	ID, Chain string
-	Chains    int
+	// Chains is how many chains there are.
+	Chains int
 	// Row finds the value of the column RowKey by which the row of a claim is looked up.
 	RowKey string
 	Row    func(ctx context.Context, from Database, claimID string) (any, error)
@@ -137,26 +136,19 @@ func (r *Reader) Claim(ctx context.Context, claim string) (state audit.State, al
 		if err != nil {
 			return err
 		}
-		all, err = r.Records(ctx, from, r.SelectClaim(), claim, state.Tip)
+		all, err = r.Records(ctx, from, SelectClaim, claim, state.Tip)
 		return err
 	})
 	return state, all, r.Failed(fmt.Sprintf("read claim %q", claim), err)
 }
 
-// Select selects Columns.
-func (d *Dialect) Select() string {
-	return "SELECT " + d.ID + ", " + d.Chain + ", " + Names(Columns[2:])
-}
-
 // SelectClaim walks the links of the records of the claim $1: from $2, its last one, and from those that no
 // row leads to.
-func (d *Dialect) SelectClaim() string {
-	return strings.ReplaceAll(`WITH RECURSIVE found (n) AS (
-			SELECT [id] FROM records WHERE claim_id = $1 AND kind IN (7, 16, 18)
-			UNION SELECT CAST($2 AS bigint)
-			UNION SELECT prev FROM found CROSS JOIN records WHERE [id] = n AND prev > 0
-		) `, "[id]", d.ID) + d.Select() + " FROM found CROSS JOIN records WHERE " + d.ID + " = n ORDER BY 1"
-}
+var SelectClaim = `WITH RECURSIVE found (n) AS (
+		SELECT id FROM records WHERE claim_id = $1 AND kind IN (7, 16, 18)
+		UNION SELECT CAST($2 AS bigint)
+		UNION SELECT prev FROM found CROSS JOIN records WHERE id = n AND prev > 0
+	) ` + Select + " FROM found CROSS JOIN records WHERE id = n ORDER BY id"
 
 // Records returns the records of an answer that has all Columns.
 func (r *Reader) Records(
@@ -173,7 +165,7 @@ func (r *Reader) Records(
 func (r *Reader) Between(
 	ctx context.Context, from, to time.Time, kinds []audit.Kind, visit func(*audit.Record) error,
 ) error {
-	text := r.Select() + " FROM records WHERE " + ofTime + ofKinds(kinds) + " ORDER BY at, 1"
+	text := Select + " FROM records WHERE " + ofTime + ofKinds(kinds) + " ORDER BY at, id"
 	return r.Failed("read records", r.DB.Read(ctx, Record(visit), text, from, to))
 }
 
@@ -245,7 +237,7 @@ func (r *Reader) Show(ctx context.Context, from Database, w audit.Walker) error 
 		err = w.Ends(heads, cuts)
 	}
 	if err == nil {
-		err = from.Read(ctx, Record(w.Record), r.Select()+" FROM records ORDER BY 1")
+		err = from.Read(ctx, Record(w.Record), Select+" FROM records ORDER BY id")
 	}
 	if err == nil {
 		err = from.Read(ctx, State(r.Secret, w.Row), selectStates)

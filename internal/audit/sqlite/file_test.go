@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 	"hospital.example/analyze-retry/internal/testing/audittest"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
@@ -228,7 +229,7 @@ func TestNobodyChangesOrRemovesARecordBySQL(t *testing.T) {
 	}
 	audittest.Verify(t, s, secret, 7)
 	// SQLite asks no trigger about what a REPLACE removes, and a trigger on every insert would cost a sixth of an append.
-	check.Must(t, f.exec(t, "REPLACE INTO records ("+columns+") SELECT "+strings.Replace(columns, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
+	check.Must(t, f.exec(t, "REPLACE INTO records ("+reading.Names+") SELECT "+strings.Replace(reading.Names, "message", "'x'", 1)+" FROM records WHERE seq = 5"))
 	_, err := audit.Verify(t.Context(), s, secret.Public(), nil)
 	if broken, ok := errors.AsType[*audit.BrokenError](err); !ok || broken.Seq != 5 {
 		t.Errorf("after a REPLACE: %v", err)

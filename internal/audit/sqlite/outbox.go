@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hospital.example/analyze-retry/internal/audit"
+	"hospital.example/analyze-retry/internal/audit/reading"
 )
 
 // Lead implements [audit.Store]. There is no other process on the file.
@@ -22,8 +23,8 @@ func (s *store) Release() {}
 // Unpublished implements [audit.Lead]. Records are committed in the order of their IDs, so one place tells
 // them apart.
 func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Record, err error) {
-	waiting, err = s.Records(ctx, s.DB, s.Select()+
-		" FROM records WHERE seq > (SELECT published FROM outbox) ORDER BY seq LIMIT $1", limit)
+	waiting, err = s.Records(ctx, s.DB, reading.Select+
+		" FROM records WHERE id > (SELECT published FROM outbox) ORDER BY id LIMIT $1", limit)
 	return waiting, s.failed(err)
 }
 
@@ -51,7 +52,7 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 			w.setMark(ctx, "cuts", w.secret.Cut(removed[0], time.Now())),
 			// What is removed will never be published.
 			w.exec(ctx, setPublished, through),
-			w.exec(ctx, "DELETE FROM records WHERE seq <= $1", through))
+			w.exec(ctx, "DELETE FROM records WHERE id <= $1", through))
 	})
 	return removed, err
 }

@@ -15,21 +15,21 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// dialect is how the tables are read. The file has one chain, and a record's place in it is its ID.
+// dialect is how the tables are read. A record's place in the only chain is its ID.
 var dialect = reading.Dialect{
-	ID: "seq", Chain: "1", Chains: 1,
+	Chains: 1,
 	RowKey: "id",
 	// One text, because SQLite sorts what it groups, and one column is sorted in half the time of seven.
 	Alike: "kind || '|' || policy || '|' || class || '|' || rule || '|' || code || '|' || " +
 		"course || '|' || ((seconds + 59) / 60)",
-	Backlog: `SELECT (SELECT max(seq) FROM records) - published, at
-		FROM outbox JOIN records ON seq > published
-		WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'queue') ORDER BY seq LIMIT 1`,
+	Backlog: `SELECT (SELECT max(id) FROM records) - published, at
+		FROM outbox JOIN records ON id > published
+		WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'queue') ORDER BY id LIMIT 1`,
 	// The last record before the first that is too young. The plus keeps SQLite from the index on at: what is
 	// passed on the way is what will be removed.
-	Expired: `SELECT 1, seq, hash, seq - (SELECT min(seq) FROM records) + 1 FROM records
-		WHERE seq < coalesce((SELECT seq FROM records WHERE +at >= $1 ORDER BY seq LIMIT 1),
-			(SELECT max(seq) + 1 FROM records)) ORDER BY seq DESC LIMIT 1`,
+	Expired: `SELECT chain, seq, hash, seq - (SELECT min(id) FROM records) + 1 FROM records
+		WHERE id < coalesce((SELECT id FROM records WHERE +at >= $1 ORDER BY id LIMIT 1),
+			(SELECT max(id) + 1 FROM records)) ORDER BY id DESC LIMIT 1`,
 }
 
 // database is what is asked over database/sql.
@@ -74,7 +74,7 @@ func (s *store) snapshot(ctx context.Context, read func(reading.Database) error)
 // records.
 func (s *store) row(ctx context.Context, from reading.Database, claim string) (any, error) {
 	var last int64
-	if err := from.Read(ctx, reading.One(&last), "SELECT coalesce(max(seq), 0) FROM records"); err != nil {
+	if err := from.Read(ctx, reading.One(&last), "SELECT coalesce(max(id), 0) FROM records"); err != nil {
 		return nil, err
 	}
 	rows := s.rows.Load()

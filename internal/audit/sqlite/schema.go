@@ -16,7 +16,7 @@ import (
 var tables string
 
 // schemaVersion is their version.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // makeTables makes the tables of a new store in one transaction, and refuses a store of another version. The
 // journal's mode is set here once: it stays with the file.

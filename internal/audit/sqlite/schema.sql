@@ -1,6 +1,6 @@
 -- The tables of a store, and their version.
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
-INSERT INTO schema_version VALUES (7);
+INSERT INTO schema_version VALUES (8);
 
 -- What the store knows about itself: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (
@@ -8,9 +8,11 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) STRICT;
 
--- One row for each audit.Record. There is one writer, so there is one chain, and a record's place in it is its ID.
+-- One row for each audit.Record. There is one writer, so there is one chain, and a record's place in it is its ID too.
 CREATE TABLE records (
-    seq                  INTEGER PRIMARY KEY,
+    id                   INTEGER PRIMARY KEY,
+    chain                INTEGER NOT NULL,
+    seq                  INTEGER NOT NULL,
     at                   INTEGER NOT NULL, -- Unix microseconds
     kind                 INTEGER NOT NULL,
     policy               TEXT NOT NULL,
@@ -82,7 +84,7 @@ BEGIN
 END;
 
 CREATE TRIGGER records_are_removed_behind_a_cut_only BEFORE DELETE ON records
-WHEN old.seq > (SELECT coalesce(max(seq), 0) FROM cuts)
+WHEN old.id > (SELECT coalesce(max(seq), 0) FROM cuts)
 BEGIN
     SELECT RAISE(ABORT, 'audit records are removed by purge only, which leaves a signed cut');
 END;

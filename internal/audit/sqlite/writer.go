@@ -75,8 +75,8 @@ func (w *writer) keepLog() {
 func (w *writer) load(ctx context.Context) error {
 	w.end = audit.Head{Chain: chainNumber, Hash: audit.NewChain(chainNumber).Last}
 	last := reading.Head(func(h audit.Head) { w.end = h })
-	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT 1, seq, hash, at, x'' FROM records "+
-		"ORDER BY seq DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
+	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT chain, seq, hash, at, x'' FROM records "+
+		"ORDER BY id DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 	keys, err := w.notNew(ctx, b.Jobs())
 	if err == nil && len(keys) > 0 {
 		err = database{w}.Read(ctx, reading.Record(b.HasRecord),
-			dialect.Select()+" FROM json_each(?) AS asked CROSS JOIN records ON job_key = asked.value",
+			reading.Select+" FROM (SELECT value FROM json_each(?)) CROSS JOIN records ON job_key = value",
 			list(keys))
 	}
 	if err != nil {
@@ -191,7 +191,7 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 		return nil
 	}
 	return database{w}.Read(ctx, reading.State(w.secret, b.HasRow),
-		"SELECT claim_id, state FROM json_each(?) AS asked CROSS JOIN claims ON claims.id = asked.value",
+		"SELECT claim_id, state FROM (SELECT value FROM json_each(?)) CROSS JOIN claims ON id = value",
 		list(open))
 }
 
@@ -250,10 +250,10 @@ func list(numbers []int64) string {
 
 // insert writes what has changed.
 func (w *writer) insert(ctx context.Context, c *audit.Change) error {
-	records := make([]any, 0, len(c.Records)*len(stored))
+	records := make([]any, 0, len(c.Records)*len(reading.Columns))
 	for _, r := range c.Records {
-		for _, column := range stored {
-			records = append(records, column.Value(r))
+		for _, column := range reading.Columns {
+			records = append(records, column.Field(r))
 		}
 	}
 	claims := make([]any, 0, len(c.Open)*3)
@@ -314,9 +314,7 @@ func repeated(table, columns, tail string) map[int]string {
 }
 
 var (
-	stored        = reading.Columns[2:] // of a record
-	columns       = reading.Names(stored)
-	insertRecords = repeated("records", columns, "")
+	insertRecords = repeated("records", reading.Names, "")
 	insertClaims  = repeated("claims", "id, claim_id, state",
 		" ON CONFLICT DO UPDATE SET state = excluded.state")
 )
