@@ -25,9 +25,8 @@ type writer struct {
 	db     *sql.DB
 	conn   *sql.Conn
 	stmts  map[string]*sql.Stmt
-	end    audit.Head      // of the chain, signed
-	newest map[int64]int64 // the greatest job key that is stored, by the broker's partition
-	rows   *claimRows      // of the claims
+	end    audit.Head // of the chain, signed
+	rows   *claimRows // of the claims
 }
 
 // openWriter opens the connection that writes.
@@ -41,7 +40,7 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}, newest: map[int64]int64{}}
+	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
 	if w.conn, err = db.Conn(ctx); err == nil {
 		err = w.load(ctx)
 	}
@@ -169,15 +168,12 @@ func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*
 	return stmt.QueryContext(ctx, args...)
 }
 
-// look reads what is stored of the batch's jobs and claims, as far as there may be anything. Joins with a
-// table of values, because SQLite would build an index of an IN list each time.
+// look reads what is stored of the batch's jobs and claims. Joins with a table of values, because SQLite
+// would build an index of an IN list each time.
 func (w *writer) look(ctx context.Context, b *audit.Batch) error {
-	keys, err := w.notNew(ctx, b.Jobs())
-	if err == nil && len(keys) > 0 {
-		err = database{w}.Read(ctx, reading.Record(b.HasRecord),
-			reading.Select+" FROM (SELECT value FROM json_each(?)) CROSS JOIN records ON job_key = value",
-			list(keys))
-	}
+	err := database{w}.Read(ctx, reading.Record(b.HasRecord),
+		reading.Select+" FROM (SELECT value FROM json_each(?)) CROSS JOIN records ON job_key = value",
+		list(b.Jobs()))
 	if err != nil {
 		return err
 	}
@@ -216,30 +212,6 @@ func (r *claimRows) put(claim string) int64 {
 		r.of[strings.Clone(claim)] = r.last // it is a part of the job's variables
 	}
 	return r.of[claim]
-}
-
-// partitionBits are those of a job's key below the number of its partition.
-const partitionBits = 51
-
-// notNew returns those of the keys of which there may be a record: one that is greater than all that are
-// stored of its partition has none. Most are, because a partition gives keys that rise.
-func (w *writer) notNew(ctx context.Context, keys []int64) (there []int64, err error) {
-	for _, key := range keys {
-		partition := key >> partitionBits
-		newest, known := w.newest[partition]
-		if !known {
-			err = database{w}.Read(ctx, reading.One(&newest),
-				"SELECT coalesce(max(job_key), 0) FROM records WHERE job_key <= ?", key|(1<<partitionBits-1))
-			if err != nil {
-				return nil, err
-			}
-		}
-		if key <= newest {
-			there = append(there, key)
-		}
-		w.newest[partition] = max(newest, key) // if the commit fails, the writer is given up
-	}
-	return there, nil
 }
 
 // list is numbers as json_each reads them.
