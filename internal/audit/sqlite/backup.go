@@ -19,19 +19,16 @@ func Backup(ctx context.Context, path, target string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	from, err := openPool(path)
-	if err != nil {
-		return err
-	}
+	from := unopened(path)
 	defer from.Close()
-	if err := checkVersion(ctx, from); err != nil {
+	if err := from.openReader(ctx); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	file, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err = from.ExecContext(ctx, "VACUUM INTO ?", target); err == nil {
+	if _, err = from.read.ExecContext(ctx, "VACUUM INTO ?", target); err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {

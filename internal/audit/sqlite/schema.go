@@ -5,9 +5,6 @@ import (
 	"database/sql"
 	_ "embed" // schema.sql
 	"fmt"
-
-	"hospital.example/analyze-retry/internal/audit"
-	"hospital.example/analyze-retry/internal/text"
 )
 
 // tables makes the tables of a store.
@@ -18,8 +15,8 @@ var tables string
 // schemaVersion is their version.
 const schemaVersion = 8
 
-// makeTables makes the tables of a new store in one transaction, and refuses a store of another version. The
-// journal's mode is set here once: it stays with the file.
+// makeTables makes the tables of a new store in one transaction. The journal's mode is set here once: it
+// stays with the file.
 func makeTables(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)"))
 	if err != nil {
@@ -48,16 +45,4 @@ func makeTables(ctx context.Context, path string) error {
 	// disk. They count as stored from here on, so they go to the disk now.
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return err
-}
-
-// checkVersion reports whether the store has this worker's tables, changing nothing.
-func checkVersion(ctx context.Context, db *sql.DB) error {
-	var has int64
-	if err := db.QueryRowContext(ctx, "SELECT version FROM schema_version").Scan(&has); err != nil {
-		return fmt.Errorf("%w: %w", text.Messagef("not an audit store, or one that is not complete"), err)
-	}
-	if has != schemaVersion {
-		return audit.WrongSchema(has, schemaVersion)
-	}
-	return nil
 }

@@ -102,12 +102,16 @@ func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit
 	return s, nil
 }
 
-// openReader opens the connections of the readers.
+// openReader opens the connections of the readers, and refuses a store of another version.
 func (s *store) openReader(ctx context.Context) (err error) {
-	if s.read, err = openPool(s.path); err == nil {
-		err = checkVersion(ctx, s.read)
+	if s.read, err = sql.Open("sqlite", source(s.path, "ro")); err != nil {
+		return err
 	}
+	s.read.SetMaxOpenConns(readers)
+	s.read.SetMaxIdleConns(readers)
 	s.DB = database{s.read}
+	var version int64
+	err = s.DB.Read(ctx, reading.One(&version), "SELECT version FROM schema_version")
 	if fault, is := errors.AsType[*driver.Error](err); is {
 		switch fault.Code() & 0xff {
 		case lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
@@ -115,7 +119,13 @@ func (s *store) openReader(ctx context.Context) (err error) {
 				"copy it, with its -wal if there is one, to a place of your own (%w)", fault)
 		}
 	}
-	return err
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", text.Messagef("not an audit store, or one that is not complete"), err)
+	case version != schemaVersion:
+		return audit.WrongSchema(version, schemaVersion)
+	}
+	return nil
 }
 
 // Close ends the use of the store and lets another process have it. A write under way is waited for, without
@@ -221,14 +231,4 @@ func source(path, mode string, pragmas ...string) string {
 	}
 	file := (&url.URL{Path: path}).EscapedPath()
 	return (&url.URL{Scheme: "file", Opaque: file, RawQuery: query.Encode()}).String()
-}
-
-// openPool opens connections that read.
-func openPool(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", source(path, "ro"))
-	if err == nil {
-		db.SetMaxOpenConns(readers)
-		db.SetMaxIdleConns(readers)
-	}
-	return db, err
 }

@@ -40,11 +40,12 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{secret: secret, db: db, stmts: map[string]*sql.Stmt{}}
-	if w.conn, err = db.Conn(ctx); err == nil {
-		err = w.load(ctx)
-	}
+	conn, err := db.Conn(ctx)
 	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	w := &writer{secret: secret, db: db, conn: conn, stmts: map[string]*sql.Stmt{}}
+	if err := w.load(ctx); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
@@ -52,13 +53,10 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range w.stmts {
+	for _, stmt := range w.stmts { // while there is one, SQLite does not copy the log into the file
 		errs = append(errs, stmt.Close())
 	}
-	if w.conn != nil {
-		errs = append(errs, w.conn.Close())
-	}
-	return errors.Join(append(errs, w.db.Close())...)
+	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
 }
 
 // keepLog has SQLite remove no log when the writer is closed: at its name may be another file's.
