@@ -20,22 +20,13 @@ type kafka struct {
 	client *kgo.Client
 }
 
-func (p *place) takeKafka() {
-	if p.path != "" {
-		p.fault("a path is for amqp:// only")
-	}
-	p.topic = p.take("topic", standard)
-	// PLAIN shows the password to the broker, SCRAM does not.
-	p.mechanism = p.take("sasl", "scram-sha-512", "scram-sha-256", "plain")
-}
-
 // openKafka makes a publisher to one topic. If it does not exist, the brokers may create it.
 func openKafka(p *place) (events.Publisher, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(p.hosts...),
 		kgo.ClientID("analyze-retry"),
 		kgo.DialTimeout(3 * time.Second), // less than a Publish has, so that its error says why
-		kgo.DefaultProduceTopic(p.topic),
+		kgo.DefaultProduceTopic(p.query["topic"]),
 		kgo.RequiredAcks(kgo.AllISRAcks()), // the producer is idempotent by default
 		kgo.ProducerLinger(0),              // events come in batches already
 		// The relay sends again what was given up, and a consumer recognizes a repeat by its ID.
@@ -50,16 +41,16 @@ func openKafka(p *place) (events.Publisher, error) {
 			"scram-sha-512": login.AsSha512Mechanism(),
 			"scram-sha-256": login.AsSha256Mechanism(),
 			"plain":         plain.Auth{User: p.user, Pass: p.password}.AsMechanism(),
-		}[p.mechanism]))
+		}[p.query["sasl"]]))
 	}
-	if !p.keepOut {
+	if p.query["create"] == "true" {
 		options = append(options, kgo.AllowAutoTopicCreation())
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("set up Kafka: %w", err)
 	}
-	return &kafka{p.topic, client}, nil
+	return &kafka{p.query["topic"], client}, nil
 }
 
 // Publish implements [events.Publisher].

@@ -19,11 +19,39 @@ import (
 // setting is what faults are of.
 const setting = "RETRY_EVENTS_URL"
 
-// ports are the ports of hosts for which the URL names none, by its scheme.
-var ports = map[string]string{"amqp": "5672", "amqps": "5671", "kafka": "9092", "kafka+tls": "9093"}
-
 // standard is how exchange, queue and topic are called unless the URL says so.
 const standard = "analyze-retry.events"
+
+// parameter is one that a URL may have. It is the first of its values unless the URL says otherwise; where
+// that is the only one, it may be anything.
+type parameter struct {
+	name   string
+	values []string
+}
+
+var (
+	create   = parameter{"create", []string{"true", "false"}} // whether the worker may create what is not there
+	insecure = parameter{"insecure", []string{"false", "true"}}
+	ca       = parameter{"ca", []string{""}}
+
+	exchange = parameter{"exchange", []string{standard}}
+	bound    = parameter{"queue", []string{standard}}
+
+	topic = parameter{"topic", []string{standard}}
+	// PLAIN shows the password to the broker, SCRAM does not.
+	mechanism = parameter{"sasl", []string{"scram-sha-512", "scram-sha-256", "plain"}}
+)
+
+// schemes are those that a URL may begin with, each with the port of hosts for which the URL names none.
+var schemes = map[string]struct {
+	port       string
+	parameters []parameter
+}{
+	"amqp":      {"5672", []parameter{create, insecure, exchange, bound}},
+	"amqps":     {"5671", []parameter{create, ca, exchange, bound}},
+	"kafka":     {"9092", []parameter{create, insecure, topic, mechanism}},
+	"kafka+tls": {"9093", []parameter{create, ca, topic, mechanism}},
+}
 
 // Open makes the publisher for a URL. It does not wait for the queue, which may come later. Its error names
 // everything that is wrong with the URL, one fault a line with the setting, and repeats nothing of it.
@@ -57,79 +85,58 @@ func Hosts(raw string) ([]string, error) {
 // place is where events go: a URL in its parts.
 type place struct {
 	scheme, user, password, path string
-	hosts                        []string    // host:port, one at least
-	tls                          *tls.Config // nil for plaintext
-	keepOut                      bool        // the worker creates nothing
-
-	topic, mechanism string // of Kafka
-	// exchange is a topic exchange of RabbitMQ; an event's type is its routing key. queue is bound to it for
-	// all types. Both are durable. If they do not exist, they are created, unless keepOut is set.
-	exchange, queue string
-
-	query  map[string]string // what take has not taken yet
-	taken  []string
-	faults []error
+	hosts                        []string          // host:port, one at least
+	tls                          *tls.Config       // nil for plaintext
+	query                        map[string]string // all parameters of the scheme
 }
 
 func parse(raw string) (*place, error) {
 	u, err := connurl.Parse(raw)
-	if err == nil && (ports[u.Scheme] == "" || u.Host == "") {
+	if err == nil && (schemes[u.Scheme].port == "" || u.Host == "") {
 		err = errors.New("must begin with amqp://, amqps://, kafka:// or kafka+tls://, and name a host")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
+	var faults []error
+	fault := func(text string) { faults = append(faults, errors.New(setting+": "+text)) }
 	p := &place{scheme: u.Scheme, user: u.User.Username(), path: strings.TrimPrefix(u.Path, "/")}
-	p.query = map[string]string{}
 	p.password, _ = u.User.Password()
-	for name, values := range u.Query() {
-		p.query[name] = values[0]
+	p.query = map[string]string{}
+	given, known := u.Query(), []string{}
+	for _, one := range schemes[p.scheme].parameters {
+		value := cmp.Or(given.Get(one.name), one.values[0])
+		if len(one.values) > 1 && !slices.Contains(one.values, value) {
+			fault(one.name + " must be " + strings.Join(one.values, " or "))
+		}
+		p.query[one.name] = value
+		known = append(known, one.name)
+		given.Del(one.name)
 	}
-	plain := false
+	if len(given) > 0 {
+		fault("holds a name in its query that is not known; allowed: " + strings.Join(known, ", "))
+	}
+	away := false
 	for host := range strings.SplitSeq(u.Host, ",") {
 		h := url.URL{Host: host}
-		p.hosts = append(p.hosts, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), ports[p.scheme])))
-		plain = plain || !connurl.IsLoopback(h.Hostname())
+		p.hosts = append(p.hosts, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), schemes[p.scheme].port)))
+		away = away || !connurl.IsLoopback(h.Hostname())
 	}
-	p.keepOut = p.take("create", "true", "false") == "false"
 	if p.scheme == "amqps" || p.scheme == "kafka+tls" {
-		p.trust(p.take("ca", ""))
-	} else if p.take("insecure", "false", "true") == "false" && plain && p.user+p.password != "" {
-		p.fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
+		p.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+		if file := p.query["ca"]; file != "" {
+			if p.tls.RootCAs, err = readfile.Authorities(file); err != nil {
+				fault("ca must be the path of a readable PEM file with certificates")
+			}
+		}
+	} else if away && p.user+p.password != "" && p.query["insecure"] != "true" {
+		fault("a password in plaintext goes to loopback only: use TLS, or add insecure=true")
 	}
-	if strings.HasPrefix(p.scheme, "amqp") {
-		p.takeRabbitMQ()
-	} else {
-		p.takeKafka()
+	switch isRabbitMQ := strings.HasPrefix(p.scheme, "amqp"); {
+	case isRabbitMQ && len(p.hosts) > 1:
+		fault("one host only, a load balancer where there are several")
+	case !isRabbitMQ && p.path != "":
+		fault("a path is for amqp:// only")
 	}
-	if len(p.query) > 0 {
-		p.fault("holds a name in its query that is not known; allowed: " + strings.Join(p.taken, ", "))
-	}
-	return p, errors.Join(p.faults...)
-}
-
-func (p *place) fault(text string) { p.faults = append(p.faults, errors.New(setting+": "+text)) }
-
-// take returns a parameter, or the first of those that it may be. If that is the only one, it may be
-// anything.
-func (p *place) take(parameter string, allowed ...string) string {
-	value := cmp.Or(p.query[parameter], allowed[0])
-	if len(allowed) > 1 && !slices.Contains(allowed, value) {
-		p.fault(parameter + " must be " + strings.Join(allowed, " or "))
-	}
-	delete(p.query, parameter)
-	p.taken = append(p.taken, parameter)
-	return value
-}
-
-// trust sets TLS up, with the certificate authorities of a file, the system's if it is empty.
-func (p *place) trust(file string) {
-	p.tls = &tls.Config{MinVersion: tls.VersionTLS12}
-	if file == "" {
-		return
-	}
-	var err error
-	if p.tls.RootCAs, err = readfile.Authorities(file); err != nil {
-		p.fault("ca must be the path of a readable PEM file with certificates")
-	}
+	return p, errors.Join(faults...)
 }

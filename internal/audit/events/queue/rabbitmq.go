@@ -26,13 +26,6 @@ type rabbitMQ struct {
 	returned chan amqp.Return
 }
 
-func (p *place) takeRabbitMQ() {
-	if len(p.hosts) > 1 {
-		p.fault("one host only, a load balancer where there are several")
-	}
-	p.exchange, p.queue = p.take("exchange", standard), p.take("queue", standard)
-}
-
 // Publish implements [events.Publisher].
 func (q *rabbitMQ) Publish(ctx context.Context, batch []events.Event) []error {
 	if q.channel == nil || q.channel.IsClosed() {
@@ -60,7 +53,7 @@ func (q *rabbitMQ) send(ctx context.Context, batch []events.Event) []error {
 			MessageId: e.ID, Type: e.Type, Body: e.JSON,
 		}
 		const mandatory, immediate = true, false
-		confirmations[i], errs[i] = publish(q.exchange, e.Type, mandatory, immediate, message)
+		confirmations[i], errs[i] = publish(q.query["exchange"], e.Type, mandatory, immediate, message)
 	}
 	lost := sync.OnceValue(func() error { return cmp.Or(<-q.closed, amqp.ErrClosed) })
 	for i, confirmation := range confirmations {
@@ -93,7 +86,7 @@ func (q *rabbitMQ) collectReturned(batch []events.Event, errs []error) {
 	for len(q.returned) > 0 {
 		r := <-q.returned
 		if i := slices.IndexFunc(batch, func(e events.Event) bool { return e.ID == r.MessageId }); i >= 0 {
-			errs[i] = fmt.Errorf("RabbitMQ: no queue of %s is bound for %s", q.exchange, r.RoutingKey)
+			errs[i] = fmt.Errorf("RabbitMQ: no queue of %s is bound for %s", r.Exchange, r.RoutingKey)
 		}
 	}
 }
@@ -130,21 +123,23 @@ func (q *rabbitMQ) connect(ctx context.Context) error {
 	return nil
 }
 
-// declare creates the exchange and the queue, unless they exist as they should.
+// declare creates a topic exchange, to which an event goes by its type, and a queue that is bound to it for all
+// types, unless they exist as they should. Both are durable.
 func (q *rabbitMQ) declare(channel *amqp.Channel) error {
-	if q.keepOut {
+	if q.query["create"] == "false" {
 		return nil
 	}
-	err := channel.ExchangeDeclare(q.exchange, amqp.ExchangeTopic, true, false, false, false, nil)
+	exchange, queue := q.query["exchange"], q.query["queue"]
+	err := channel.ExchangeDeclare(exchange, amqp.ExchangeTopic, true, false, false, false, nil)
 	if err == nil {
-		_, err = channel.QueueDeclare(q.queue, true, false, false, false, nil)
+		_, err = channel.QueueDeclare(queue, true, false, false, false, nil)
 	}
 	if err == nil {
-		err = channel.QueueBind(q.queue, "#", q.exchange, false, nil)
+		err = channel.QueueBind(queue, "#", exchange, false, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("RabbitMQ: exchange %s and queue %s are not there as durable ones and cannot be "+
-			"made (make them yourself, with create=false in %s): %w", q.exchange, q.queue, setting, err)
+			"made (make them yourself, with create=false in %s): %w", exchange, queue, setting, err)
 	}
 	return nil
 }
