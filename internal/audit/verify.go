@@ -79,13 +79,16 @@ type Walker interface {
 // service logs them, show that: each must be a place of its chain, as far as that is not removed. One that
 // was not signed with the key says nothing about the store, and is an error of its own.
 func Verify(ctx context.Context, store Store, public Public, known []Head) (Verified, error) {
-	c := &check{public: public, known: known, chains: map[int]*chainCheck{}, claims: map[string]*claimCheck{}}
+	c := &check{public: public, known: known, chains: map[int]*chainCheck{}, claims: map[string]*State{}}
 	err := store.Walk(ctx, c)
 	if err == nil {
-		err = c.end()
+		err = c.walkedAll()
 	}
-	if err == nil {
-		err = c.noneMissing()
+	for claim, of := range c.claims { // that have no row
+		if err == nil && !of.IsZero() {
+			err = &BrokenError{ClaimID: claim, Why: words.Messagef(
+				"removed: by its records the claim is open; restore a backup")}
+		}
 	}
 	c.Agreed = max(c.Agreed-len(c.chains), 0) // without their own heads
 	return c.Verified, err
@@ -98,9 +101,9 @@ type check struct {
 	public Public
 	known  []Head
 	chains map[int]*chainCheck
-	claims map[string]*claimCheck // the claims that are open by the records so far
-	cut    bool                   // records were removed
-	walked bool                   // all records were shown
+	claims map[string]*State // of those that are open by the records so far, and of which no row was shown
+	cut    bool              // records were removed
+	walked bool              // all records were shown
 }
 
 // chainCheck is the check of one chain.
@@ -112,14 +115,6 @@ type chainCheck struct {
 	heads map[int64][]Head
 }
 
-// claimCheck is what the records say of a claim.
-type claimCheck struct {
-	State
-
-	partial bool // its first records were removed
-}
-
-// Ends implements [Walker].
 func (c *check) Ends(heads, cuts []Head) error {
 	c.Heads, c.cut = heads, len(cuts) > 0
 	for _, h := range heads {
@@ -168,7 +163,6 @@ func (c *check) Ends(heads, cuts []Head) error {
 	return nil
 }
 
-// Record implements [Walker].
 func (c *check) Record(r *Record) error {
 	of := c.chains[r.Chain]
 	if of == nil {
@@ -214,30 +208,26 @@ func (c *check) fold(r *Record) error {
 	}
 	of := c.claims[r.ClaimID]
 	if of == nil {
-		if of = new(claimCheck); r.Prev != 0 && c.cut {
-			of.partial, of.Tip = true, r.Prev
+		if of = new(State); c.cut {
+			of.Tip = r.Prev // which may be removed
 		}
 	}
 	if r.Prev != of.Tip {
 		return broken(r, words.Messagef("it names %s as the record before it about its claim, and that is %s",
 			strconv.FormatInt(r.Prev, 10), strconv.FormatInt(of.Tip, 10)))
 	}
-	of.State = of.Add(r)
-	switch {
-	case r.Kind.Ends():
+	*of = of.Add(r)
+	if r.Kind.Ends() || of.IsZero() && r.Prev == 0 {
 		delete(c.claims, r.ClaimID)
-	case of.partial:
-		of.Tip = r.ID // Add sets none where it knows nothing of the claim
-		c.claims[r.ClaimID] = of
-	case !of.IsZero():
-		c.claims[r.ClaimID] = of
+		return nil
 	}
+	of.Tip = r.ID // Add sets none where it knows nothing of the claim
+	c.claims[r.ClaimID] = of
 	return nil
 }
 
-// Row implements [Walker].
 func (c *check) Row(claimID string, state *State, err error) error {
-	if ended := c.end(); ended != nil {
+	if ended := c.walkedAll(); ended != nil {
 		return ended
 	}
 	of := c.claims[claimID]
@@ -247,7 +237,7 @@ func (c *check) Row(claimID string, state *State, err error) error {
 	case of == nil:
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef(
 			"added: by its records the claim has no such row")}
-	case of.partial && state.Tip != of.Tip, !of.partial && !reflect.DeepEqual(of.State, *state):
+	case !reflect.DeepEqual(of, state):
 		return &BrokenError{ClaimID: claimID, Why: words.Messagef(
 			"it is not what the claim's records add up to: it was changed, " +
 				"or an earlier one was put back; restore a backup")}
@@ -257,8 +247,8 @@ func (c *check) Row(claimID string, state *State, err error) error {
 	return nil
 }
 
-// end checks that each chain has come to its end, and to that of each head.
-func (c *check) end() error {
+// walkedAll checks that each chain has come to its end, and to that of each head.
+func (c *check) walkedAll() error {
 	if c.walked {
 		return nil
 	}
@@ -270,17 +260,6 @@ func (c *check) end() error {
 				why := words.Messagef("removed: a head signed for %s has %d records", all[0].At, seq)
 				return &BrokenError{Chain: of.Number, Seq: of.Seq + 1, Why: why}
 			}
-		}
-	}
-	return nil
-}
-
-// noneMissing checks that each open claim has its row.
-func (c *check) noneMissing() error {
-	for claim, of := range c.claims {
-		if !of.IsZero() {
-			return &BrokenError{ClaimID: claim, Why: words.Messagef(
-				"removed: by its records the claim is open; restore a backup")}
 		}
 	}
 	return nil
