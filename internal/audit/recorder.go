@@ -55,11 +55,13 @@ const (
 // NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append
 // that failed. Its Run must run while it is used.
 func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
-	r := &Recorder{store: store, last: time.Now(), log: log, failed: failed}
-	r.outage.Log, r.outage.Level = r.log, zapcore.ErrorLevel
-	r.outage.Lost, r.outage.Back = "store_lost", "store_back"
-	r.outage.Detail = "jobs go back to the broker with their retries unchanged until the store is back"
-	return r
+	return &Recorder{store: store, log: log, failed: failed, last: time.Now(), outage: outage.Tracker{
+		Log:    log,
+		Level:  zapcore.ErrorLevel,
+		Lost:   "store_lost",
+		Back:   "store_back",
+		Detail: "jobs go back to the broker with their retries unchanged until the store is back",
+	}}
 }
 
 // Record stores the entries, synced to disk, and returns what became of each, in order. An error means that
@@ -126,24 +128,18 @@ func (r *Recorder) append(ctx context.Context, entries []Entry) (results []Store
 		if n > 0 {
 			outage.Sleep(ctx, backoff.Next())
 		}
-		if results, err = r.try(ctx, entries); err == nil {
+		trying, cancel := context.WithTimeout(ctx, appendTimeout)
+		results, err = r.store.Append(trying, entries)
+		cancel()
+		if err == nil {
 			break
 		}
+		r.failed()
 	}
 	for i := range results {
 		if why := results[i].Err; why != nil {
 			r.log.Error("decision_cannot_be_stored", zap.Int64("jobKey", entries[i].JobKey), zap.Error(why))
 		}
-	}
-	return results, err
-}
-
-func (r *Recorder) try(ctx context.Context, entries []Entry) ([]Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, appendTimeout)
-	defer cancel()
-	results, err := r.store.Append(ctx, entries)
-	if err != nil {
-		r.failed()
 	}
 	return results, err
 }
