@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,7 +23,6 @@ type lead struct {
 	conn *pgx.Conn
 }
 
-// Lead implements [audit.Store].
 func (s *store) Lead(ctx context.Context) (audit.Lead, error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -35,18 +35,13 @@ func (s *store) Lead(ctx context.Context) (audit.Lead, error) {
 		_, err = conn.Exec(ctx,
 			"INSERT INTO meta (name, value) VALUES ('queue', now()) ON CONFLICT DO NOTHING")
 	}
-	switch {
-	case err != nil:
+	if err != nil || !leads {
 		closeConn(conn)
-		return nil, s.wrap("lead", err)
-	case !leads:
-		closeConn(conn)
-		return nil, audit.ErrNotLeading
+		return nil, cmp.Or(s.wrap("lead", err), audit.ErrNotLeading)
 	}
 	return lead{s, conn}, nil
 }
 
-// Release implements [audit.Lead].
 func (l lead) Release() { closeConn(l.conn) }
 
 // closeTimeout is how long the server may take over the end of a connection.
@@ -73,13 +68,11 @@ const (
 		) AS done WHERE outbox.chain = done.chain AND published < seq`
 )
 
-// Unpublished implements [audit.Lead].
 func (l lead) Unpublished(ctx context.Context, limit int) ([]audit.Record, error) {
 	waiting, err := l.Records(ctx, database{l.conn}, reading.Select+selectUnpublished, limit)
 	return waiting, l.wrap("read the outbox", err)
 }
 
-// Published implements [audit.Lead].
 func (l lead) Published(ctx context.Context, ids []int64) error {
 	err := database{l.conn}.Read(ctx, reading.One(), setPublished, ids)
 	return l.wrap("move the outbox on", err)

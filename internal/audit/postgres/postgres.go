@@ -64,15 +64,13 @@ func open(ctx context.Context, url string, secret *audit.Secret, readOnly bool) 
 	s.Reader = reading.Reader{
 		DB: database{pool}, Secret: secret, Snapshot: s.snapshot, Failed: s.wrap, Dialect: dialect,
 	}
-	version, err := versionOf(ctx, s.DB)
-	if err == nil && version == 0 && !readOnly {
-		version, err = schemaVersion, Migrate(ctx, url)
+	there, err := hasTables(ctx, s.DB)
+	if err == nil && !there && !readOnly {
+		there, err = true, Migrate(ctx, url)
 	}
-	if code := sqlstate(err); code == noPrivilege || code == noSchema {
-		version, err = 0, nil
-	}
-	if err == nil {
-		err = checkVersion(version)
+	if code := sqlstate(err); code == noPrivilege || code == noSchema || err == nil && !there {
+		err = errors.New("its tables are missing, or not open to this role: " +
+			"run `worker audit migrate` as the owner (deploy/postgres)")
 	}
 	if err == nil && !readOnly {
 		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return s.settle(ctx, tx) })

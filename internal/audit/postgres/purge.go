@@ -18,7 +18,7 @@ const (
 
 	// purging begins a purge: one at a time, so that no cut is put back. The trigger lets the owner of the
 	// tables alone remove records, and only so.
-	purging = `SET LOCAL lock_timeout = 0; LOCK TABLE cuts IN EXCLUSIVE MODE;
+	purging = `SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; LOCK TABLE cuts IN EXCLUSIVE MODE;
 		SET LOCAL analyze_retry.purging = 'yes'`
 
 	// removeRecords removes the first records of a chain, and that their events are yet to be published.
@@ -31,9 +31,8 @@ func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed 
 	if s.Secret == nil && !dry {
 		return nil, s.wrap("purge", errors.New("it was opened for reading only"))
 	}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, longer)
-		if err == nil && !dry {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if !dry {
 			_, err = tx.Exec(ctx, purging)
 		}
 		if err == nil {

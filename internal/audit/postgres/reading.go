@@ -36,7 +36,6 @@ type database struct {
 	}
 }
 
-// Read implements [reading.Database].
 func (d database) Read(ctx context.Context, row reading.Row, query string, args ...any) error {
 	rows, _ := d.asked.Query(ctx, query, args...) // each returns its error
 	return each(row)(rows)
@@ -50,14 +49,11 @@ func each(row reading.Row) func(pgx.Rows) error {
 	}
 }
 
-// longer lifts the limit of a question's time for the rest of a transaction.
-const longer = "SET LOCAL statement_timeout = 0"
-
 // snapshot calls read with the store as it is at one moment, for as long as it takes.
 func (s *store) snapshot(ctx context.Context, read func(reading.Database) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, longer); err != nil {
+		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			return err
 		}
 		return read(database{tx})

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	_ "embed" // schema.sql and grants.sql
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -55,13 +54,9 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, makeSchema); err != nil {
 		return err
 	}
-	version, err := versionOf(ctx, database{tx})
-	if err == nil && version == 0 {
-		version = schemaVersion
+	there, err := hasTables(ctx, database{tx})
+	if err == nil && !there {
 		_, err = tx.Exec(ctx, tables)
-	}
-	if err == nil {
-		err = checkVersion(version)
 	}
 	if err == nil {
 		_, err = tx.Exec(ctx, grants)
@@ -69,25 +64,17 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// versionOf returns the version of the store's tables, 0 where there are none, or they are hidden from this
-// role.
-func versionOf(ctx context.Context, from reading.Database) (version int64, err error) {
-	var exists bool
-	err = from.Read(ctx, reading.One(&exists), "SELECT to_regclass('schema_version') IS NOT NULL")
-	if err == nil && exists {
-		err = from.Read(ctx, reading.One(&version), "SELECT version FROM schema_version")
+// hasTables reports whether there are tables that are not hidden from this role, and refuses those of another
+// version.
+func hasTables(ctx context.Context, from reading.Database) (there bool, err error) {
+	err = from.Read(ctx, reading.One(&there), "SELECT to_regclass('schema_version') IS NOT NULL")
+	if err != nil || !there {
+		return false, err
 	}
-	return version, err
-}
-
-// checkVersion refuses tables that are not those of this worker.
-func checkVersion(has int64) error {
-	switch {
-	case has == 0:
-		return errors.New("its tables are missing, or not open to this role: " +
-			"run `worker audit migrate` as the owner (deploy/postgres)")
-	case has != schemaVersion:
-		return audit.WrongSchema(has, schemaVersion)
+	var version int64
+	err = from.Read(ctx, reading.One(&version), "SELECT version FROM schema_version")
+	if err == nil && version != schemaVersion {
+		err = audit.WrongSchema(version, schemaVersion)
 	}
-	return nil
+	return true, err
 }

@@ -64,7 +64,6 @@ var Select = "SELECT " + Names
 // wrote 0 for none.
 type moment time.Time
 
-// Scan implements [database/sql.Scanner].
 func (m *moment) Scan(stored any) error {
 	switch t := stored.(type) {
 	case time.Time:
@@ -79,7 +78,6 @@ func (m *moment) Scan(stored any) error {
 	return nil
 }
 
-// Value implements [driver.Valuer].
 func (m moment) Value() (driver.Value, error) { return time.Time(m), nil }
 
 // fixed are bytes of a fixed length. What is stored with another length was meddled with, and is read as
@@ -88,7 +86,6 @@ type fixed []byte
 
 func bytes(b []byte) *fixed { return (*fixed)(&b) }
 
-// Scan implements [database/sql.Scanner].
 func (f *fixed) Scan(stored any) error {
 	clear(*f)
 	if b, _ := stored.([]byte); len(b) == len(*f) {
@@ -97,5 +94,4 @@ func (f *fixed) Scan(stored any) error {
 	return nil
 }
 
-// Value implements [driver.Valuer].
 func (f fixed) Value() (driver.Value, error) { return []byte(f), nil }

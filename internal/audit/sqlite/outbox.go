@@ -17,7 +17,6 @@ func (s *store) Lead(ctx context.Context) (audit.Lead, error) {
 	})
 }
 
-// Release implements [audit.Lead].
 func (s *store) Release() {}
 
 // Unpublished implements [audit.Lead]. Records are committed in the order of their IDs, so one place tells
@@ -30,14 +29,12 @@ func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Rec
 
 const setPublished = "UPDATE outbox SET published = max(published, $1)"
 
-// Published implements [audit.Lead].
 func (s *store) Published(ctx context.Context, ids []int64) error {
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		return w.exec(ctx, setPublished, slices.Max(ids))
 	})
 }
 
-// Purge implements [audit.Store].
 func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed []audit.Purged, err error) {
 	if dry {
 		removed, err = s.Expired(ctx, s.DB, before)

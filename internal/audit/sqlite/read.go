@@ -39,7 +39,6 @@ type database struct {
 	}
 }
 
-// Read implements [reading.Database].
 func (d database) Read(ctx context.Context, row reading.Row, query string, args ...any) error {
 	rows, err := d.asked.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -105,13 +104,13 @@ func (s *store) Walk(ctx context.Context, w audit.Walker) error {
 	})
 	// What keeps a record from being read may be damage: SQLITE_ERROR is said of a statement that does not
 	// fit the tables, and the statements are always the same.
-	if ctx.Err() == nil && errors.Is(err, errForm) {
+	damaged := errors.Is(err, errForm)
+	if fault, is := errors.AsType[*driver.Error](err); is {
+		code := fault.Code() & 0xff
+		damaged = code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB || code == lib.SQLITE_ERROR
+	}
+	if damaged && ctx.Err() == nil {
 		err = damage(err.Error())
-	} else if fault, is := errors.AsType[*driver.Error](err); is && ctx.Err() == nil {
-		switch fault.Code() & 0xff {
-		case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_ERROR:
-			err = damage(fault.Error())
-		}
 	}
 	return s.failed(err)
 }

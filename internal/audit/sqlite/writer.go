@@ -139,7 +139,6 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// Append implements [audit.Store].
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	b := audit.NewBatch(entries)
 	var c *audit.Change

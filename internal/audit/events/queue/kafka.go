@@ -53,7 +53,6 @@ func openKafka(p *place) (events.Publisher, error) {
 	return &kafka{p.query["topic"], client}, nil
 }
 
-// Publish implements [events.Publisher].
 func (k *kafka) Publish(ctx context.Context, batch []events.Event) []error {
 	if err := k.client.Ping(ctx); err != nil { // it fails soon, and with the reason
 		return slices.Repeat([]error{fmt.Errorf("connect to Kafka: %w", err)}, len(batch))
@@ -73,7 +72,6 @@ func (k *kafka) Publish(ctx context.Context, batch []events.Event) []error {
 	return errs
 }
 
-// Close implements [events.Publisher].
 func (k *kafka) Close() error {
 	k.client.Close()
 	return nil

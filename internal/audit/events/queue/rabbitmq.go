@@ -26,7 +26,6 @@ type rabbitMQ struct {
 	returned chan amqp.Return
 }
 
-// Publish implements [events.Publisher].
 func (q *rabbitMQ) Publish(ctx context.Context, batch []events.Event) []error {
 	if q.channel == nil || q.channel.IsClosed() {
 		if err := q.connect(ctx); err != nil {
