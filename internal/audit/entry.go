@@ -36,15 +36,12 @@ type Stored struct {
 const MaxBatch = 1000
 
 // Batch is the work of one transaction of a store. The store tells it what it has of the jobs and the claims,
-// lets it place the entries, and writes what has changed.
+// lets it place the entries, writes what has changed, and then answers the results.
 type Batch struct {
 	entries []Entry
 	stored  map[int64][]*Record // by job key
 	claims  map[string]*claimRow
-}
 
-// Change is what a store writes, and then answers.
-type Change struct {
 	// Results are what becomes of the entries, in their order.
 	Results []Stored
 	// Records are the new ones in the order of their chain, Head is its signed end with them.
@@ -67,7 +64,7 @@ type claimRow struct {
 // NewBatch begins the work on entries.
 func NewBatch(entries []Entry) *Batch {
 	n := len(entries)
-	b := &Batch{entries, make(map[int64][]*Record, n), make(map[string]*claimRow, n)}
+	b := &Batch{entries: entries, stored: make(map[int64][]*Record, n), claims: make(map[string]*claimRow, n)}
 	for i := range entries {
 		e := &entries[i]
 		clean(&e.Cluster, &e.ClaimID)
@@ -119,9 +116,9 @@ func (b *Batch) HasRow(claim string, state *State, err error) error {
 // Place finds what is stored already, and makes and links the rest behind the end of a chain, in the order of
 // the jobs: a later job of a claim has the greater key. The new records have these IDs, where there are none
 // their places in the chain.
-func (b *Batch) Place(secret *Secret, end Head, ids []int64) *Change {
+func (b *Batch) Place(secret *Secret, end Head, ids []int64) {
 	n := len(b.entries)
-	c := &Change{Results: make([]Stored, n), Records: make([]*Record, 0, n), Head: end}
+	b.Results, b.Records, b.Head = make([]Stored, n), make([]*Record, 0, n), end
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -133,25 +130,24 @@ func (b *Batch) Place(secret *Secret, end Head, ids []int64) *Change {
 	for _, i := range order {
 		id := chain.Seq + 1
 		if ids != nil {
-			id = ids[len(c.Records)]
+			id = ids[len(b.Records)]
 		}
-		if r := b.place(&b.entries[i], &c.Results[i], chain, id); r != nil {
-			c.Records = append(c.Records, r)
+		if r := b.place(&b.entries[i], &b.Results[i], chain, id); r != nil {
+			b.Records = append(b.Records, r)
 		}
 	}
-	if last := len(c.Records) - 1; last >= 0 {
-		c.Head = secret.Head(chain, c.Records[last].At)
+	if last := len(b.Records) - 1; last >= 0 {
+		b.Head = secret.Head(chain, b.Records[last].At)
 	}
 	for _, claim := range b.Claims() {
 		switch row := b.claims[claim]; {
 		case !row.changed:
 		case !row.state.IsZero():
-			c.Open, c.States = append(c.Open, claim), append(c.States, secret.SealState(claim, &row.state))
+			b.Open, b.States = append(b.Open, claim), append(b.States, secret.SealState(claim, &row.state))
 		case row.known:
-			c.Ended = append(c.Ended, claim)
+			b.Ended = append(b.Ended, claim)
 		}
 	}
-	return c
 }
 
 // place returns the record of an entry, nil where no new one is stored.

@@ -88,11 +88,12 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	if err := s.checkHead(end); err != nil {
 		return nil, err
 	}
-	c := batch.Place(s.Secret, end, ids)
+	batch.Place(s.Secret, end, ids)
 	var last pgx.Batch
-	last.Queue(insertRecords, valuesOf(c.Records)...)
-	last.Queue(setRows, c.Ended, c.Open, c.States)
-	last.Queue(setHead, c.Head.Chain, c.Head.Seq, c.Head.Hash[:], c.Head.At, c.Head.Signature)
+	last.Queue(insertRecords, valuesOf(batch.Records)...)
+	last.Queue(setRows, batch.Ended, batch.Open, batch.States)
+	head := batch.Head
+	last.Queue(setHead, head.Chain, head.Seq, head.Hash[:], head.At, head.Signature)
 	last.Queue("COMMIT")
 	if err := conn.SendBatch(ctx, &last).Close(); err != nil {
 		if fault, ok := errors.AsType[*pgconn.PgError](err); ok && fault.ConstraintName == "records_place" {
@@ -101,8 +102,8 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 		}
 		return nil, err
 	}
-	s.heads.Store(end.Chain, c.Head)
-	return c.Results, nil
+	s.heads.Store(end.Chain, head)
+	return batch.Results, nil
 }
 
 // ownSession fails where a pooler gave the transaction the session of somebody else, in which a commit need

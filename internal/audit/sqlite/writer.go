@@ -141,19 +141,18 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) error {
 
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	b := audit.NewBatch(entries)
-	var c *audit.Change
 	err := s.write(ctx, func(ctx context.Context, w *writer) error {
 		if err := w.look(ctx, b); err != nil {
 			return err
 		}
-		c = b.Place(w.secret, w.end, nil)
-		w.end = c.Head // if the commit fails, the writer is given up
-		return w.insert(ctx, c)
+		b.Place(w.secret, w.end, nil)
+		w.end = b.Head // if the commit fails, the writer is given up
+		return w.insert(ctx, b)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.Results, nil
+	return b.Results, nil
 }
 
 // QueryContext asks by a prepared statement.
@@ -218,31 +217,31 @@ func list(numbers []int64) string {
 }
 
 // insert writes what has changed.
-func (w *writer) insert(ctx context.Context, c *audit.Change) error {
-	records := make([]any, 0, len(c.Records)*len(reading.Columns))
-	for _, r := range c.Records {
+func (w *writer) insert(ctx context.Context, b *audit.Batch) error {
+	records := make([]any, 0, len(b.Records)*len(reading.Columns))
+	for _, r := range b.Records {
 		for _, column := range reading.Columns {
 			records = append(records, column.Field(r))
 		}
 	}
-	claims := make([]any, 0, len(c.Open)*3)
-	for i, claim := range c.Open {
-		claims = append(claims, w.rows.put(claim), claim, c.States[i])
+	claims := make([]any, 0, len(b.Open)*3)
+	for i, claim := range b.Open {
+		claims = append(claims, w.rows.put(claim), claim, b.States[i])
 	}
-	gone := make([]int64, len(c.Ended))
-	for i, claim := range c.Ended {
+	gone := make([]int64, len(b.Ended))
+	for i, claim := range b.Ended {
 		gone[i] = w.rows.of[claim]
 		delete(w.rows.of, claim)
 	}
-	err := w.write(ctx, insertRecords, records, len(c.Records))
+	err := w.write(ctx, insertRecords, records, len(b.Records))
 	if err == nil {
-		err = w.write(ctx, insertClaims, claims, len(c.Open))
+		err = w.write(ctx, insertClaims, claims, len(b.Open))
 	}
 	if err == nil && len(gone) > 0 {
 		err = w.exec(ctx, "DELETE FROM claims WHERE id IN (SELECT value FROM json_each(?))", list(gone))
 	}
 	if err == nil {
-		err = w.setMark(ctx, "heads", c.Head)
+		err = w.setMark(ctx, "heads", b.Head)
 	}
 	return err
 }
