@@ -31,10 +31,9 @@ type store struct {
 
 	path   string
 	read   *sql.DB
-	place  *place        // nil where the store is read-only
-	turn   chan struct{} // holds a token during a write
-	writer *writer       // nil until the first write, and after a failed one
-	closed bool
+	place  *place                    // nil where the store is read-only or closed
+	turn   chan struct{}             // holds a token during a write
+	writer *writer                   // nil until the first write, and after a failed one
 	stored int64                     // the end of the chain at the last commit reported done; these need turn
 	rows   atomic.Pointer[claimRows] // as a reader last read them, nil before
 }
@@ -174,10 +173,6 @@ func (s *store) openReader(ctx context.Context) (err error) {
 func (s *store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
-	if s.closed {
-		return nil
-	}
-	s.closed = true
 	var errs []error
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
@@ -192,6 +187,7 @@ func (s *store) Close() error {
 	}
 	if s.place != nil {
 		errs = append(errs, s.place.release())
+		s.place = nil
 	}
 	return s.failed(errors.Join(errs...))
 }
@@ -208,7 +204,7 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 	case <-ctx.Done():
 		return s.failed(ctx.Err())
 	}
-	if s.place == nil || s.closed {
+	if s.place == nil {
 		return s.failed(errors.New("not open for writing"))
 	}
 	return s.failed(s.commit(context.WithoutCancel(ctx), do))

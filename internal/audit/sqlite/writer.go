@@ -108,14 +108,16 @@ func (w *writer) load(ctx context.Context) error {
 	return nil
 }
 
+// transact calls do inside a transaction. After an error the writer is to be closed, which rolls it back.
 func (w *writer) transact(ctx context.Context, do func(context.Context, *writer) error) error {
-	if err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
+	err := w.exec(ctx, "BEGIN IMMEDIATE")
+	if err == nil {
+		err = do(ctx, w)
 	}
-	if err := do(ctx, w); err != nil {
-		return errors.Join(err, w.exec(ctx, "ROLLBACK"))
+	if err == nil {
+		err = w.exec(ctx, "COMMIT")
 	}
-	return w.exec(ctx, "COMMIT")
+	return err
 }
 
 // stmt returns a statement that is prepared when it is first used.
