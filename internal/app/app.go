@@ -143,9 +143,9 @@ func (a *App) openQueue() error {
 	}
 	a.cleanups = append(a.cleanups, publisher.Close)
 	a.relay = events.NewRelay(a.store, publisher, events.Options{
-		Logger:   a.log,
-		Observer: a.numbers,
-		Heads:    a.headsEvent,
+		Logger:    a.log,
+		Published: a.numbers.Published,
+		Heads:     a.headsEvent,
 	})
 	return nil
 }

@@ -14,17 +14,12 @@ import (
 	"hospital.example/analyze-retry/internal/ops/outage"
 )
 
-// Observer observes the publishing. It must not block.
-type Observer interface {
-	// Published is called when events were sent, with how many the queue has acknowledged. The others are
-	// sent again.
-	Published(acked, unacked int)
-}
-
 // Options configure a relay.
 type Options struct {
-	Logger   *zap.Logger
-	Observer Observer
+	Logger *zap.Logger
+	// Published is called when events were sent, with how many the queue has acknowledged. The others are
+	// sent again. It must not block.
+	Published func(acked, unacked int)
 	// Heads returns the event of the heads of the audit log, the zero event while there are none. It is
 	// published when this process first leads, and every hour. If it is nil, no such event is.
 	Heads func(context.Context) (Event, error)
@@ -159,7 +154,7 @@ func (r *Relay) publish(ctx context.Context, wave []Event) (failure error) {
 		}
 		failure = cmp.Or(failure, err)
 	}
-	r.o.Observer.Published(acked, len(wave)-acked)
+	r.o.Published(acked, len(wave)-acked)
 	return failure
 }
 

@@ -113,7 +113,7 @@ func inBubble(t *testing.T, test func(*bench)) {
 func (b *bench) start() {
 	core, logs := observer.New(zap.DebugLevel)
 	b.logs, b.seen = logs, &eventstest.Counts{}
-	b.relay = events.NewRelay(b.outbox, b.queue, events.Options{Logger: zap.New(core), Observer: b.seen, Heads: b.heads})
+	b.relay = events.NewRelay(b.outbox, b.queue, events.Options{Logger: zap.New(core), Published: b.seen.Published, Heads: b.heads})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); b.relay.Run(ctx) }()

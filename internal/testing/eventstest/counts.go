@@ -2,13 +2,13 @@ package eventstest
 
 import "sync"
 
-// Counts is an [events.Observer] that counts.
+// Counts counts what a relay has published; see [events.Options].
 type Counts struct {
 	mu                sync.Mutex
 	published, failed int
 }
 
-// Published implements [events.Observer].
+// Published counts.
 func (c *Counts) Published(acked, unacked int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

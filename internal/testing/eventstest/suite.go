@@ -49,8 +49,8 @@ func Open(t *testing.T, url string) events.Publisher {
 func Relay(t *testing.T, outbox audit.Outbox, publisher events.Publisher, o events.Options) (stop func()) {
 	t.Helper()
 	o.Logger = zap.NewNop()
-	if o.Observer == nil {
-		o.Observer = &Counts{}
+	if o.Published == nil {
+		o.Published = func(int, int) {}
 	}
 	relay := events.NewRelay(outbox, publisher, o)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -121,7 +121,7 @@ func everyEventArrives(t *testing.T, q Queue) {
 
 func killedInTheMiddle(t *testing.T, q Queue) {
 	outbox, seen := NewOutbox(t), &Counts{}
-	Relay(t, outbox, q.Open(t, "killed"), events.Options{Observer: seen})
+	Relay(t, outbox, q.Open(t, "killed"), events.Options{Published: seen.Published})
 	records := outbox.Fill("A", 1000, 3)
 	check.Await(t, "the first are published", func() bool { published, _ := seen.Events(); return published > 0 })
 	check.Must(t, q.Kill())
@@ -142,7 +142,7 @@ func notThereAtTheStart(t *testing.T, q Queue) {
 	check.Must(t, q.Kill())
 	outbox, seen := NewOutbox(t), &Counts{}
 	records := outbox.Fill("A", 20, 2)
-	Relay(t, outbox, q.Open(t, "late"), events.Options{Observer: seen})
+	Relay(t, outbox, q.Open(t, "late"), events.Options{Published: seen.Published})
 	check.Await(t, "sending fails", func() bool { _, failed := seen.Events(); return failed > 0 })
 	check.Must(t, q.Restart(t.Context()))
 	check.Await(t, "all are published", func() bool { return outbox.Waiting() == 0 })
