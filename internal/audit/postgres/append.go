@@ -3,8 +3,10 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -125,4 +127,27 @@ func (s *store) checkHead(h audit.Head) error {
 	}
 	return &audit.BrokenError{Chain: h.Chain, Why: text.Messagef("its head was not signed with this key: " +
 		"it was changed; worker audit verify shows what is wrong with it")}
+}
+
+// insertRecords inserts the values of all columns, each an array.
+var insertRecords = func() string {
+	arrays := make([]string, len(reading.Columns))
+	for i, c := range reading.Columns {
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.Kind)
+	}
+	return "INSERT INTO records (" + reading.Names + ") " +
+		"SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")"
+}()
+
+// valuesOf are the arguments of insertRecords.
+func valuesOf(records []*audit.Record) []any {
+	values := make([]any, len(reading.Columns))
+	for i, c := range reading.Columns {
+		column := make([]any, len(records))
+		for j, r := range records {
+			column[j] = c.Field(r)
+		}
+		values[i] = column
+	}
+	return values
 }
