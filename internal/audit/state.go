@@ -69,6 +69,8 @@ type State struct {
 	ProcessInstanceKey int64     `json:"processInstanceKey,omitempty,string"`
 	HeldBy             string    `json:"with,omitempty"`
 	DecidedBy          string    `json:"decidedBy,omitempty"`
+	// Message is that of an incident.
+	Message string `json:"message,omitempty"`
 	// Flags are those of the claim's course since it was opened, but CourseByPerson also of a resubmission.
 	Flags CourseFlags `json:"-"`
 	// Tip is the ID of the last record: the next one names it as Prev.
@@ -149,12 +151,14 @@ func (s State) Add(r *Record) State {
 	}
 	s.Tip, s.Kind, s.At, s.NextRetryTime, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
 	s.ProcessInstanceKey, s.HeldBy, s.DecidedBy = r.ProcessInstanceKey, r.HeldBy, r.DecidedBy
+	s.Message = ""
 	switch {
 	case r.Kind.IsDecision():
 		return s.decided(r)
 	case r.Kind == KindRedriven:
 		s.Flags |= CourseByPerson | CourseFailed
 	case r.Kind == KindRejected:
+		s.Message = r.Message
 		s.Flags |= CourseFailed
 	}
 	return s
@@ -270,7 +274,7 @@ func (s *State) course(r *Record) Course {
 }
 
 // stateVersion is that of the bytes of a state.
-const stateVersion = 1
+const stateVersion = 2
 
 // fields names all that is stored of a state, for writing and for reading.
 func (s *State) fields(c *codec) {
@@ -287,7 +291,7 @@ func (s *State) fields(c *codec) {
 	}
 	text(c, &s.Policy)
 	text(c, &s.Class)
-	for _, t := range []*string{&s.Rule, &s.Code, &s.HeldBy, &s.DecidedBy} {
+	for _, t := range []*string{&s.Rule, &s.Code, &s.HeldBy, &s.DecidedBy, &s.Message} {
 		text(c, t)
 	}
 	n := len(s.Instances)

@@ -32,8 +32,6 @@ type Claim struct {
 	Standing audit.Standing `json:"state,omitempty"`
 	// Since is when the claim came to stand so.
 	Since time.Time `json:"since,omitzero"`
-	// Message is that of an incident, where [TellIncidents] has looked it up.
-	Message string `json:"message,omitempty"`
 	// State is what is known of it, with [NoPolicy] where no policy has decided. Of one that ended, Opened is
 	// in whole seconds, and zero where it never failed.
 	audit.State

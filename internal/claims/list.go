@@ -46,7 +46,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 		}
 		return nil
 	})
-	if err = cmp.Or(err, TellIncidents(ctx, store, all)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(all, InOrder)
@@ -70,26 +70,6 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 		return nil
 	})
 	return append(all, slices.SortedFunc(maps.Values(last), InOrder)...), err
-}
-
-// TellIncidents gives the incidents among claims their messages, which no state holds.
-func TellIncidents(ctx context.Context, store audit.Store, all []Claim) error {
-	for i := range all {
-		c := &all[i]
-		if c.Standing != audit.Incident {
-			continue
-		}
-		_, records, err := store.Claim(ctx, c.ClaimID)
-		if err != nil {
-			return err
-		}
-		for _, r := range records { // what came after it is none of it
-			if r.Kind == audit.KindRejected && r.At.Equal(c.Since) {
-				c.Message = r.Message
-			}
-		}
-	}
-	return nil
 }
 
 func (q *Query) fits(c *Claim) bool {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	_ "embed" // of the style
 	"encoding/xml"
 	"errors"
@@ -81,7 +80,7 @@ func reported(c *call, from, to, now time.Time) (r managerReport, broken, err er
 	}
 	measured, open, err := measure(c, from, to)
 	r.kpis, r.Oldest, r.Open, r.open = measured, open[:min(mostOpen, len(open))], len(open), open
-	return r, broken, cmp.Or(err, claims.TellIncidents(c.Context(), c.store, r.Oldest))
+	return r, broken, err
 }
 
 // managerReport is what a manager reads about a time. Its JSON form is stable.

@@ -123,7 +123,7 @@ func TestTheReasonOfAClaimIsInTheLanguage(t *testing.T) {
 	}{
 		{claims.Claim{State: audit.State{Kind: audit.KindResubmitted}}, "", ""},
 		{
-			claims.Claim{Standing: audit.Incident, Message: "entrada inválida: x é 1. 5: não. Corrija as variáveis"},
+			claims.Claim{Standing: audit.Incident, State: audit.State{Message: "entrada inválida: x é 1. 5: não. Corrija as variáveis"}},
 			"x é 1. 5: não", "x é 1. 5: não",
 		},
 		{claims.Claim{Standing: audit.Incident, State: audit.State{Kind: audit.KindRejected}}, "ENTRADA REJEITADA (REJECTED)", "REJECTED"},
