@@ -30,7 +30,7 @@ type parameter struct {
 }
 
 var (
-	create   = parameter{"create", []string{"true", "false"}} // whether the worker may create what is not there
+	create   = parameter{"create", []string{"true", "false"}} // what is not there
 	insecure = parameter{"insecure", []string{"false", "true"}}
 	ca       = parameter{"ca", []string{""}}
 

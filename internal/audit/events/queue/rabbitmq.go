@@ -122,8 +122,8 @@ func (q *rabbitMQ) connect(ctx context.Context) error {
 	return nil
 }
 
-// declare creates a topic exchange, to which an event goes by its type, and a queue that is bound to it for all
-// types, unless they exist as they should. Both are durable.
+// declare creates a topic exchange, to which an event goes by its type, and a queue that is bound to it for
+// all types, unless they exist as they should. Both are durable.
 func (q *rabbitMQ) declare(channel *amqp.Channel) error {
 	if q.query["create"] == "false" {
 		return nil
