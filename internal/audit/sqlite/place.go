@@ -103,7 +103,7 @@ func (p *place) check() error {
 // release lets another process have the file, and removes one that has got no tables. SQLite must have closed
 // it: its own locks end with any descriptor of the file.
 func (p *place) release() error {
-	if now, err := os.Stat(p.file); err == nil && now.Size() == 0 {
+	if now, err := os.Stat(p.file); err == nil && now.Size() == 0 && os.SameFile(now, p.open[p.file]) {
 		_ = os.Remove(p.file) // or it stays, which does no harm
 	}
 	return p.lock.Close()
