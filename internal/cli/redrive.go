@@ -125,7 +125,8 @@ func (o *redriveFlags) define(command *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&o.claim, "claim", "", "one claim")
 	flags.StringVar(&o.plan, "plan", "", "`FILE` with a plan, which --json prints")
-	flags.StringVar(&o.Order.Justification, "reason", "", "send again, and why: 500 characters, no patient data")
+	flags.StringVar(&o.Order.Justification, "reason", "",
+		"send again, and why: 500 characters, no patient data")
 	flags.StringVar(&o.Order.DecidedBy, "operator", "", "who orders it (default RETRY_OPERATOR)")
 	flags.BoolVar(&o.Force, "force", false, "also with retries used up or a permanent error")
 	flags.BoolVar(&o.Checked, "checked", false, "also what may have arrived: the insurer was asked")

@@ -136,7 +136,7 @@ func check(records []audit.Record) (string, error) {
 		}
 		facts, err := r.Facts()
 		if advice := facts.RetryDecision.Advice; err != nil || advice != "" {
-			return string(advice), err
+			return advice, err
 		}
 	}
 	return "", nil
