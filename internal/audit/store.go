@@ -93,8 +93,8 @@ type Total struct {
 // ErrNotLeading says that another process publishes the events.
 var ErrNotLeading = errors.New("another process publishes the events of this store")
 
-// ErrHeld says that another process holds a store that is for one process only.
-var ErrHeld = fmt.Errorf("%w", words.Messagef("in use by another process (fuser -v shows which); "+
+// ErrHeld says that another process holds a store that is for one process only. It is worded when it is read.
+var ErrHeld = errors.Join(words.Messagef("in use by another process (fuser -v shows which); "+
 	"SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several"))
 
 // WrongSchema returns the error about a store of another version of the worker, by the versions of the schema
