@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -15,8 +16,8 @@ var (
 	// pattern is a word with marks of a pattern, a list or a quotation, or a blank at an end.
 	pattern = regexp.MustCompile(`[“”„‟‘’«»|\n\t]|[,;] |&\w+;|^/.*/\w*$|\.[*+?]|\\[a-zA-Z.]` +
 		`|\[[^\]]*-[^\]]*\]|\(\?|^[\s'"^*%]|[\s'"$*%]$`)
-	// short is a word of less than four letters and digits.
-	short = regexp.MustCompile(`^[^\pL\pN]*([\pL\pN][^\pL\pN]*){0,3}$`)
+	// sign is what is neither a letter nor a digit.
+	sign = regexp.MustCompile(`[^\pL\pN]`)
 )
 
 // alone finds a rule that never matches by itself, and words of it that read otherwise than they are meant.
@@ -30,7 +31,8 @@ func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
 	for _, word := range words {
 		l.find(pattern.MatchString(word), "word-with-signs", quoted(word))
 		documented := word == "503" || word == "504" // by RN-BIL-005
-		l.find(short.MatchString(word) && !documented, "word-too-short", quoted(word))
+		isShort := utf8.RuneCountInString(sign.ReplaceAllString(word, "")) < 4
+		l.find(isShort && !documented, "word-too-short", quoted(word))
 	}
 	return m
 }
