@@ -94,7 +94,7 @@ type Total struct {
 var ErrNotLeading = errors.New("another process publishes the events of this store")
 
 // ErrHeld says that another process holds a store that is for one process only. It is worded when it is read.
-var ErrHeld = errors.Join(words.Messagef("in use by another process (fuser -v shows which); "+
+var ErrHeld = errors.Join(words.Messagef("in use by another process (fuser -v shows which); " +
 	"SQLite is for one worker: stop that one, give this one its own file, or use postgres:// for several"))
 
 // WrongSchema returns the error about a store of another version of the worker, by the versions of the schema
