@@ -119,7 +119,8 @@ func (t *Text) isGlosa(i int, r *Row) (is, ownTerm bool) {
 		return false, false
 	}
 	ownTerm = t.isBeforeTerm(i, r)
-	isNamed := does.says(roleGlosa, roleFailure|roleBusiness, roleMessage|roleError, roleTISS|roleError)
+	isNamed := does&roleTable != 0 && t.word(i-1) == "38" || does.says(roleGlosa,
+		roleFailure|roleBusiness, roleMessage|roleError, roleTISS|roleError)
 	return ownTerm || isNamed, ownTerm
 }
 

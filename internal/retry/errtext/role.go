@@ -14,6 +14,7 @@ const (
 	roleFill // says nothing: de, an, xsi
 	roleGlosa
 	roleTISS
+	roleTable
 	roleValue
 	roleMessage
 	roleFailure
@@ -40,7 +41,7 @@ const (
 
 // roleNames are the names of the roles in the table, in their order.
 var roleNames = strings.Fields(`
-	http status code error returned fill glosa tiss value message failure business
+	http status code error returned fill glosa tiss table value message failure business
 	smtp enhanced faultWord prefix unit stop
 	when within of in apart kept name
 `)

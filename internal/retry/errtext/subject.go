@@ -8,17 +8,19 @@ const (
 	ofProcess     = "process"     // what systems do: query, load, transmission
 	ofMaybe       = "maybe"       // a service, a network, a session: of a system, but for a plan's
 	ofScope       = "scope"       // a plan, a contract, a list of procedures
-	ofClaim       = "claim"       // patient, card, guide, procedure, deadline, and how to reach people
+	ofClaim       = "claim"       // patient, card, plan, guide, procedure, material, deadline
 	ofMessage     = "message"     // what was sent: file, element, field, lot
 	ofOwn         = "own"         // the hospital's access and systems: login, hash, proxy, system of billing
 	ofCertificate = "certificate" // the hospital's certificate, keys and contracts, and what holds them
 	ofEither      = "either"      // the hospital's, but the insurer has one, too: certificate, user, URL
+	ofContact     = "contact"     // how people reach people: telephone, e-mail
+	ofUnknown     = "unknown"     // something is named that no table knows
 )
 
 // ofHospital are the roles of what belongs to the hospital.
 var ofHospital = []string{ofOwn, ofCertificate, ofEither}
 
-// subject returns what a piece is said of; empty where nothing that is known is named.
+// subject returns what a piece is said of; empty where nothing is named.
 //
 // A passing condition is said of a noun in it, of one that "de" joins to it from behind ("indisponibilidade
 // do portal"), or of those in front of it, of which a system goes before others ("serviço de verificação de
@@ -40,7 +42,7 @@ func (t *Text) subject(p *Piece) (role string, n *span) {
 			return t.roleOf(p, n), n
 		}
 		if t.namesUnknown(p.first) {
-			return "", nil
+			return ofUnknown, nil
 		}
 		role, n = t.inFront(p, clause-1)
 	}
@@ -73,7 +75,8 @@ func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
 			continue
 		}
 		switch is := t.roleOf(p, m); {
-		case !passes && slices.Contains(ofHospital, is), passes && (is == ofSystem || is == ofProcess):
+		case is == ofContact, !passes && slices.Contains(ofHospital, is),
+			passes && (is == ofSystem || is == ofProcess) && role != ofContact:
 			role, n = is, m
 		}
 	}

@@ -124,6 +124,8 @@ func (t *Text) passesOf(p *Piece) {
 			if p.sign&(tls|token) == 0 {
 				p.lower(weak, "said of the hospital's own")
 			}
+		case ofContact:
+			p.lower(soft, "said of how to reach people")
 		}
 	}
 }
@@ -191,7 +193,9 @@ func (t *Text) refusesOf(p *Piece) {
 		p.lower(nothing, "a part of what passes by itself")
 	case p.sign == setup:
 		p.weight = fact
-	case p.sign == own, t.ownOf(p, role, n) != nil:
+	case p.sign == own:
+		p.weight, p.sign = denial, own
+	case t.ownOf(p, role, n) != nil:
 		p.weight, p.sign = denial, own
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
