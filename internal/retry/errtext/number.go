@@ -16,8 +16,10 @@ func (t *Text) number(i int) {
 			t.add(row, i, i+2)
 		}
 	case 3:
-		if row := t.known.codes[HTTP][digits]; row != nil && t.isStatus(i, row) {
-			t.add(row, i, i)
+		if row := t.known.codes[HTTP][digits]; row != nil {
+			if is, isSure := t.isStatus(i, row); is {
+				t.add(row, i, i).unsure = !isSure
+			}
 		}
 		if row := t.known.codes[SMTP][digits]; row != nil && t.isReply(i) {
 			t.add(row, i, i)
@@ -84,16 +86,18 @@ func (does role) says(names ...role) bool {
 }
 
 // isStatus reports whether a number stands where a status stands: behind HTTP or a name for one, or before
-// its reason. Behind a word that says little only one that passes by itself does.
-func (t *Text) isStatus(i int, r *Row) bool {
+// its reason. Behind a word that says little only one that passes by itself does, and that is not sure.
+func (t *Text) isStatus(i int, r *Row) (is, isSure bool) {
 	hasSubStatus := strings.HasPrefix(t.behind(i), ".")                  // of IIS: 404.0
 	isNamed := t.Tokens[i].gap == joined && t.roleAt(i-1)&roleNamed != 0 // http502
 	if !t.alone(i) && !hasSubStatus && !isNamed {
-		return false
+		return false, false
 	}
 	does := t.context(i)
-	return t.isBeforeReason(i, r.Code) || does.says(roleHTTP, roleStatus|roleCode, roleReturned|roleError) ||
-		r.Class == transient && does&(roleNamed|roleReturned) != 0
+	if t.isBeforeReason(i, r.Code) || does.says(roleHTTP, roleStatus|roleCode, roleReturned|roleError) {
+		return true, true
+	}
+	return r.Class == transient && does&(roleNamed|roleReturned) != 0, does&roleStatus != 0
 }
 
 // isBeforeReason reports whether the reason of a status follows a number, also behind "Client Error:".

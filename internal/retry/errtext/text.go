@@ -41,8 +41,8 @@ type Piece struct {
 	sign sign
 	// answer is the insurer's structured answer that it stands in, nil for none.
 	answer *answer
-	// ownTerm: a code of Tabela 38 beside words of its term.
-	ownTerm bool
+	// unsure: a status behind a word that says little. ownTerm: a code of Tabela 38 beside words of its term.
+	unsure, ownTerm bool
 	// weight is what it counts, why is why it counts no more; subject is what it is said of.
 	weight  weight
 	why     string

@@ -92,6 +92,8 @@ func (t *Text) passes(p *Piece) {
 		p.lower(soft, "may be the hospital's own fault")
 	case p.row.Code == "500", p.row.Code == "520":
 		p.lower(soft, "says only that the program there failed")
+	case p.unsure:
+		p.lower(weak, "may be a number of the insurer's own")
 	case p.row.Kind == SOAPFault, p.sign == page:
 		p.lower(bare, "says nothing of why")
 	case p.row.Kind == Term:
