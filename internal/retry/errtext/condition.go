@@ -135,10 +135,13 @@ func (p *part) codes(codes []string, kinds []Kind, fault faultFunc) {
 
 // codesOf asks for the rows of some kinds that hold, and reports whether there is one.
 func (p *part) codesOf(kinds []Kind, holds func(*Row) bool) (some bool) {
-	for _, kind := range kinds {
-		for _, r := range known().codes[kind] {
-			if holds(r) {
-				p.rows[r], p.kinds[kind], some = true, true, true
+	for _, t := range known().tables {
+		if t.Rows[0].Kind > SOAPFault {
+			continue // it has no codes
+		}
+		for i := range t.Rows {
+			if r := &t.Rows[i]; slices.Contains(kinds, r.Kind) && holds(r) {
+				p.rows[r], p.kinds[r.Kind], some = true, true, true
 			}
 		}
 	}

@@ -64,10 +64,10 @@ func characters() (kinds [256]byte, distances [256]gap, isCoded [256]bool) {
 			kinds[c] = upper
 		}
 	}
-	for _, c := range ",:([]{}|?" {
+	for _, c := range ",:([]{}|" {
 		distances[c] = apart
 	}
-	for _, c := range "!;\n\r<>" {
+	for _, c := range "!?;\n\r<>" {
 		distances[c] = sentenceEnd
 	}
 	for _, c := range "\x00&\\?" {

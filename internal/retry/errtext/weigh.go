@@ -3,6 +3,7 @@ package errtext
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // weight is how much a piece counts. What refuses counts only if it weighs more than all that passes by
@@ -175,6 +176,8 @@ func (t *Text) refuses(p *Piece) {
 	switch {
 	case k.place == trace:
 		p.lower(nothing, "in a line of a stack trace")
+	case t.isAsked(p):
+		p.lower(nothing, "asked, not said")
 	case slices.ContainsFunc(t.marks, isDefault):
 		p.lower(nothing, "what is answered where nothing is known")
 	}
@@ -248,6 +251,16 @@ func (t *Text) isPartOfPassing(p *Piece) bool {
 	return t.anyPassing(strong, func(q *Piece) bool {
 		return q.row.Kind == Term && q.first <= p.last && q.last >= p.first && q.last-q.first > p.last-p.first
 	})
+}
+
+// isAsked reports whether the sentence with a piece ends in a question mark.
+func (t *Text) isAsked(p *Piece) bool {
+	i := int(p.last)
+	for i+1 < len(t.Tokens) && t.Tokens[i+1].sentence == t.Tokens[p.last].sentence {
+		i++
+	}
+	rest := strings.TrimLeft(t.behind(i), "?")
+	return len(rest) < len(t.behind(i)) && (rest == "" || rest[0] == ' ')
 }
 
 // settle compares a refusal with what stands around it. What an insurer's answer says is a fact, unless that
