@@ -135,6 +135,9 @@ func (t *Text) passesOf(p *Piece) {
 
 // passesHow lowers what is said to be over, not yet so, possible, denied, or a setting.
 func (t *Text) passesHow(p *Piece) {
+	if t.isLimit(p) {
+		p.lower(nothing, "a limit that was set")
+	}
 	of := &t.Tokens[p.first]
 	for i := range t.marks {
 		m := &t.marks[i]
@@ -156,6 +159,14 @@ func (t *Text) passesHow(p *Piece) {
 			p.lower(weak, "lies before it")
 		}
 	}
+}
+
+// isLimit reports whether a word for a time names a limit that was set: (timeout 60000 ms).
+func (t *Text) isLimit(p *Piece) bool {
+	before := strings.TrimRight(t.Source[:p.Start], " ")
+	value := strings.TrimLeft(t.Source[p.End:], " =:")
+	return p.sign == timeout && value != "" && kinds[value[0]] == digit && before != "" &&
+		strings.IndexByte("({;,|", before[len(before)-1]) >= 0
 }
 
 // refuses weighs a sign of a refusal.
