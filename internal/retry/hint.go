@@ -35,10 +35,20 @@ func (p *Policy) findHint(r *Request, t *errtext.Text, now time.Time) Hint {
 	if h := r.RetryAfter; h != (Hint{}) && !h.over(now) {
 		return h
 	}
-	wait, until := t.Hint(now.In(p.Zone))
-	if windows := t.Windows(p.Zone); windows != nil && wait == 0 {
+	after := t.RetryAfter()
+	for _, text := range after {
+		h, _ := ParseRetryAfter(text, p.Zone)
+		if h.Source = HintText; h != (Hint{Source: HintText}) && !h.over(now) {
+			return h
+		}
+	}
+	if windows := t.Windows(p.Zone); windows != nil {
 		return next(windows, now)
 	}
+	if after != nil {
+		return Hint{}
+	}
+	wait, until := t.Hint(now.In(p.Zone))
 	if wait == 0 && !until.After(now) {
 		return Hint{}
 	}

@@ -2,12 +2,12 @@ package errtext
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // reading is what a text says of a time, as far as it is read. What it does not say is zero.
@@ -49,11 +49,8 @@ var layouts = map[string][]string{
 	"H": {"15H04"},
 }
 
-// longest is what a hint may be away, year what the value of a field may be at most.
-const (
-	longest = 7 * 24 * time.Hour
-	year    = 366 * 24 * time.Hour
-)
+// longest is what a hint may be away.
+const longest = 7 * 24 * time.Hour
 
 // Hint returns the time for trying again that the text names: a time from now on ("aguarde 40 minutos"), or a
 // time of the day behind a word that announces one ("até 25/11/2026 06:00", "retorno 14h30"), of a range
@@ -170,21 +167,15 @@ func (r *reading) part(i int) (kind string, value, next int) {
 			return "clock", minutes, next
 		}
 	}
-	// retry_after=300, but not aguarde: 3 guias
-	isLast := next == len(r.Tokens) || r.Tokens[next].gap >= apart || r.Tokens[next].IsNumber ||
-		strings.HasPrefix(r.behind(next), "=")
-	if value, err := strconv.ParseFloat(run, 64); err == nil && isLast && r.how == "within" && r.isField(i) {
-		r.value = time.Duration(min(math.Ceil(value), float64(year/r.unit))) * r.unit
-	}
 	if run != word {
 		return "not", 0, next
 	}
+	// retry_after=300, but not aguarde: 3 guias
+	isLast := next == len(r.Tokens) || r.Tokens[next].gap >= apart
+	if isLast && r.how == "within" && strings.ContainsAny(r.between(i-1, i), "=:") {
+		r.value = time.Duration(n) * r.unit
+	}
 	return "number", n, next
-}
-
-// isField reports whether a number is the value of a field, as programs log it.
-func (r *reading) isField(i int) bool {
-	return slices.Contains([]string{":", "=", "=>"}, strings.Trim(r.between(i-1, i), ` "'[`))
 }
 
 // take notes what a word or a number says of the time.
@@ -297,6 +288,35 @@ func (t *Text) Windows(zone *time.Location) (all [][2]time.Time) {
 		if end := r.until(); r.from.Year() > 1 && !end.Before(r.from) {
 			all = append(all, [2]time.Time{r.from, end})
 		}
+	}
+	return all
+}
+
+// RetryAfter returns what stands behind each Retry-After, a number of seconds or a date, as programs log it:
+// a line, JSON, a header map of Go, Java, Python or Ruby. A number with a unit is left to
+// [Text.Hint].
+func (t *Text) RetryAfter() (all []string) {
+	for i := range t.Pieces {
+		p := &t.Pieces[i]
+		if p.sign != retryAfter {
+			continue
+		}
+		rest := t.Source[p.End:]
+		value := strings.TrimLeft(rest, `"' =:>[,`)
+		if !strings.ContainsAny(rest[:len(rest)-len(value)], "=:,") || value == "" {
+			continue
+		}
+		const httpDate = len("Sun, 12 Jan 2025 11:00:00 GMT")
+		end := min(httpDate, len(value))
+		if kinds[value[0]] == digit {
+			end = len(value) - len(strings.TrimLeft(value, "0123456789.-:+TZ"))
+			behind := strings.TrimLeft(value[end:], " ")
+			more := strings.TrimLeftFunc(behind, unicode.IsLetter)
+			if more != behind && !strings.HasPrefix(more, "=") { // 3 attempts, but not 30 status=503
+				continue
+			}
+		}
+		all = append(all, value[:end])
 	}
 	return all
 }

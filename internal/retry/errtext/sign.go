@@ -38,6 +38,7 @@ const (
 	noneFound  // nothing was found wrong
 	read       // was sent when it failed
 	connecting // was not sent yet
+	retryAfter // Retry-After
 	window     // the days on which submissions are taken
 )
 
@@ -46,7 +47,7 @@ const (
 var signNames = strings.Fields(`
 	away busy timeout connect lost server tls proxy token no-answer page advice vague refused denied
 	fact duplicate schema fault tiss-fault own setup access unsaid whole none-found read
-	connecting window
+	connecting retry-after window
 `)
 
 // signOf returns a sign by its name, 0 for none, and the class that it gives.

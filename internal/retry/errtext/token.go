@@ -184,10 +184,6 @@ func separator(text string, at int) gap {
 		if at > 0 && text[at-1] == ' ' {
 			return apart
 		}
-	case '>':
-		if at > 0 && text[at-1] == '=' {
-			return apart
-		}
 	}
 	return distances[text[at]]
 }
