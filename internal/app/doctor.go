@@ -176,6 +176,9 @@ func checkQueue(ctx context.Context, cfg config.Config, _ time.Time) text.Findin
 		return text.Findings{ok("queue", text.Messagef("none is set: events stay in the store"))}
 	}
 	hosts, err := queue.Hosts(string(cfg.EventsURL))
+	if err != nil {
+		return text.Findings{failed("queue", err, text.Message{})}
+	}
 	dialer := net.Dialer{Timeout: checkTimeout / 3} // so that a host that is silent leaves time for others
 	for _, host := range hosts {
 		var conn net.Conn

@@ -143,7 +143,7 @@ func makeTables(ctx context.Context, path string) error {
 }
 
 // openReader opens the connections of the readers, and refuses a store of another version. Each has a cache
-// of 256 KiB: the usual 2 MB takes 4.4 in memory, and serves no question sooner, as each reads its pages once.
+// of 256 KiB: the usual 2 MB takes 4.4 in memory and serves no question sooner, as each reads a page once.
 func (s *store) openReader(ctx context.Context) (err error) {
 	if s.read, err = sql.Open("sqlite", source(s.path, "ro", "cache_size(-256)")); err != nil {
 		return err
