@@ -23,9 +23,10 @@ type Recorder struct {
 
 	outage outage.Tracker
 
-	mu        sync.Mutex
-	waiting   []*request
-	appending bool // an append is under way
+	mu      sync.Mutex
+	waiting []*request
+	since   time.Time // when the append under way began; zero while there is none
+	last    time.Time // when the store last took a write
 }
 
 // request is the entries of one batch, and what became of them.
@@ -45,15 +46,16 @@ const (
 	appendTimeout = time.Second
 	// probeTimeout bounds one probe of the store.
 	probeTimeout = 2 * time.Second
-	// probeLost is how often a store that is lost is probed, and every so many times another one.
-	probeLost = time.Second
-	probeIdle = 10
+	// watchEvery is how often the store is looked after, idleProbe how long an idle one counts as available
+	// without a probe.
+	watchEvery = time.Second
+	idleProbe  = 10 * time.Second
 )
 
 // NewRecorder makes a recorder on a store. It calls failed, which must not block, for every try to append
 // that failed. Its Run must run while it is used.
 func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
-	return &Recorder{store: store, log: log, failed: failed, outage: outage.Tracker{
+	return &Recorder{store: store, log: log, failed: failed, last: time.Now(), outage: outage.Tracker{
 		Log:    log,
 		Level:  zapcore.ErrorLevel,
 		Lost:   "store_lost",
@@ -66,13 +68,13 @@ func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
 // the store is lost, or that ctx ended: the records may or may not have been stored, and to record them again
 // is safe.
 func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error) {
-	began, q := time.Now(), &request{entries: entries, done: make(chan struct{})}
+	q := &request{entries: entries, done: make(chan struct{})}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, q)
-	if !r.appending {
+	if r.since.IsZero() {
 		// In another goroutine and without this context: what is appended is not only the caller's, and a
 		// hung disk ignores contexts.
-		r.appending = true
+		r.since = time.Now()
 		go r.appendWaiting(context.WithoutCancel(ctx))
 	}
 	r.mu.Unlock()
@@ -80,24 +82,22 @@ func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error
 	case <-q.done:
 		return q.results, q.err
 	case <-ctx.Done(): // it may still be appended
-		err := fmt.Errorf("audit store: %w", ctx.Err())
-		if errors.Is(err, context.DeadlineExceeded) { // for all tries together: it hangs
-			r.outage.Failed(began, err)
-		}
-		return nil, err
+		return nil, fmt.Errorf("audit store: %w", ctx.Err())
 	}
 }
 
 // appendWaiting appends until no request waits, and completes the requests.
 func (r *Recorder) appendWaiting(ctx context.Context) {
 	for {
-		group, entries := r.take()
+		began := time.Now()
+		group, entries := r.take(began)
 		if group == nil {
 			return
 		}
-		began := time.Now()
 		results, err := r.append(ctx, entries)
+		r.mu.Lock()
 		r.observe(began, err)
+		r.mu.Unlock()
 		for _, q := range group {
 			if q.err = err; err == nil {
 				q.results, results = results[:len(q.entries):len(q.entries)], results[len(q.entries):]
@@ -108,14 +108,16 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 }
 
 // take takes the requests of the next transaction: all that wait, as far as they fit in.
-func (r *Recorder) take() (group []*request, entries []Entry) {
+func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.waiting) > 0 && (len(group) == 0 || len(entries)+len(r.waiting[0].entries) <= MaxBatch) {
 		group, entries = append(group, r.waiting[0]), append(entries, r.waiting[0].entries...)
 		r.waiting = r.waiting[1:]
 	}
-	r.appending = group != nil
+	if r.since = now; group == nil {
+		r.since = time.Time{}
+	}
 	return group, entries
 }
 
@@ -148,20 +150,21 @@ func (r *Recorder) Err() error { return r.outage.Err() }
 // Wait waits until the store takes writes. It fails when ctx ends.
 func (r *Recorder) Wait(ctx context.Context) error { return r.outage.Wait(ctx) }
 
-// observe notes whether a write that began at this time succeeded.
+// observe notes whether a write that began at this time succeeded. The caller holds the mutex.
 func (r *Recorder) observe(began time.Time, err error) {
 	if err != nil {
 		r.outage.Failed(began, err)
-	} else {
-		r.outage.Succeeded()
+		return
 	}
+	r.last = time.Now()
+	r.outage.Succeeded()
 }
 
-// Run probes the store until ctx ends, above all one that is lost.
+// Run probes a store that is lost or idle until ctx ends.
 func (r *Recorder) Run(ctx context.Context) {
-	for n := 1; ctx.Err() == nil; n++ {
-		outage.Sleep(ctx, probeLost)
-		if lost := r.Err() != nil; lost || n%probeIdle == 0 {
+	for ctx.Err() == nil {
+		outage.Sleep(ctx, watchEvery)
+		if lost := r.Err() != nil; lost || !r.busy() {
 			r.probe(ctx, lost)
 		}
 	}
@@ -173,7 +176,23 @@ func (r *Recorder) probe(ctx context.Context, lost bool) {
 	defer cancel()
 	began := time.Now()
 	_, err := r.store.Append(probing, nil)
-	if err == nil || !lost && ctx.Err() == nil {
-		r.observe(began, err)
+	if err != nil && (lost || ctx.Err() != nil) {
+		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.observe(began, err)
+}
+
+// busy reports whether the store is or was just written to. If an append hangs, the store is lost.
+func (r *Recorder) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.since.IsZero() {
+		return time.Since(r.last) < idleProbe
+	}
+	if time.Since(r.since) > appendTries*appendTimeout {
+		r.observe(r.since, errors.New("audit store: an append hangs"))
+	}
+	return true
 }
