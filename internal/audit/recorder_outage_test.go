@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,29 @@ func TestHungStoreIsGivenUpWithinTheHandlersBound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever waits behind another append in vain has not seen a store that hangs: were it lost for that, all would begin anew
+// together, and time out in turn.
+func TestAStoreThatIsSlowAndWorksIsNotLost(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{slow: 3 * time.Second}, func(r *recording) {
+		var handlers sync.WaitGroup
+		var stored atomic.Int32
+		for n := range 3 {
+			handlers.Go(func() {
+				for range 20 {
+					if _, err := r.within(4500*time.Millisecond, int64(n+1)); err == nil {
+						stored.Add(1)
+					}
+				}
+			})
+		}
+		handlers.Wait()
+		if lost := r.logs.FilterMessage("store_lost").Len(); lost > 0 || stored.Load() < 20 {
+			r.Errorf("%d of 60 batches are stored, and the store was lost %d times", stored.Load(), lost)
+		}
+	})
 }
 
 func TestLossOfAnIdleStoreIsNoticed(t *testing.T) {

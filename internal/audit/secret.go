@@ -33,8 +33,10 @@ type Secret struct {
 // Public is the half of a [Secret] that can check but not sign.
 type Public struct{ key ed25519.PublicKey }
 
-// pemPrivate is the type of a private key's PEM block.
-const pemPrivate = "PRIVATE KEY"
+const (
+	pemPrivate = "PRIVATE KEY"
+	pemPublic  = "PUBLIC KEY"
+)
 
 // NewSecret makes a new key.
 func NewSecret() (*Secret, error) {
@@ -122,11 +124,15 @@ func readPEM(path string) (any, error) {
 			"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; "+
 			"a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)
 	}
-	parse := x509.ParsePKIXPublicKey
-	if block.Type == pemPrivate {
-		parse = x509.ParsePKCS8PrivateKey
+	var parsed any
+	switch block.Type {
+	case pemPrivate:
+		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case pemPublic:
+		parsed, err = x509.ParsePKIXPublicKey(block.Bytes)
+	default:
+		err = fmt.Errorf("a PEM block of type %q", block.Type)
 	}
-	parsed, err := parse(block.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("audit key %s: %w", path, err)
 	}

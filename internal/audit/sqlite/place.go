@@ -17,6 +17,7 @@ import (
 type place struct {
 	file string // without links; the log lies next to it
 	lock *flock.Flock
+	made bool // the file was not there
 	// open are the files as they were opened, by name.
 	open map[string]fs.FileInfo
 }
@@ -24,16 +25,17 @@ type place struct {
 // hold takes the file until release or the process' end, however that comes, and makes it where it is not
 // there: empty, for its owner only. It fails with [audit.ErrHeld] where another process has it.
 func hold(path string) (*place, error) {
-	if err := private(path); err != nil {
+	made, err := private(path)
+	if err != nil {
 		return nil, err
 	}
 	file, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	lock := flock.New(lockName(file), flock.SetPermissions(0o600))
-	p := &place{file, lock, map[string]fs.FileInfo{}}
-	held, err := lock.TryLock()
+	p := &place{file: file, made: made, open: map[string]fs.FileInfo{}}
+	p.lock = flock.New(lockName(file), flock.SetPermissions(0o600))
+	held, err := p.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the file: %w", err)
 	}
@@ -47,27 +49,28 @@ func hold(path string) (*place, error) {
 }
 
 // private makes the file if there is none, and lets only its owner have it and the two next to it. SQLite
-// gives those the same mode when it makes them. It makes none next to the log of one that is lost.
-func private(path string) error {
+// gives those the same mode when it makes them. It makes none next to the log of one that is lost. made
+// reports that there was none.
+func private(path string) (made bool, err error) {
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("there is a write-ahead log (%s-wal) but no store: "+
+			return false, fmt.Errorf("there is a write-ahead log (%s-wal) but no store: "+
 				"put the store back in its place, or move the log away", path)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
-		return f.Close()
+		return true, f.Close()
 	}
 	if !errors.Is(err, fs.ErrExist) {
-		return err
+		return false, err
 	}
 	for _, file := range []string{path, path + "-wal", path + "-shm"} {
 		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // note notes the present file of a name.
@@ -100,10 +103,10 @@ func (p *place) check() error {
 	return nil
 }
 
-// release lets another process have the file, and removes one that has got no tables. SQLite must have closed
-// it: its own locks end with any descriptor of the file.
+// release lets another process have the file, and removes one that was made and got no tables. SQLite must
+// have closed it: its own locks end with any descriptor of the file.
 func (p *place) release() error {
-	if now, err := os.Stat(p.file); err == nil && now.Size() == 0 && os.SameFile(now, p.open[p.file]) {
+	if now, err := os.Stat(p.file); err == nil && p.made && now.Size() == 0 {
 		_ = os.Remove(p.file) // or it stays, which does no harm
 	}
 	return p.lock.Close()

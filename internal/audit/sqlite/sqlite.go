@@ -208,6 +208,9 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 	if s.place == nil {
 		return s.failed(errors.New("not open for writing"))
 	}
+	if err := ctx.Err(); err != nil {
+		return s.failed(err)
+	}
 	return s.failed(s.commit(context.WithoutCancel(ctx), do))
 }
 

@@ -48,7 +48,8 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "audit.db")
-	if err := errors.Join(private(path), makeTables(context.Background(), path)); err != nil {
+	_, err = private(path)
+	if err = errors.Join(err, makeTables(context.Background(), path)); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
