@@ -96,7 +96,7 @@ func TestADurationIsWrittenAsATimerEventReadsIt(t *testing.T) {
 		0: "PT0M", time.Millisecond: "PT0.001S", 750 * time.Millisecond: "PT0.75S", time.Second: "PT1S", 90 * time.Second: "PT90S",
 		time.Minute: "PT1M", 4 * time.Hour: "PT240M", 24 * time.Hour: "PT1440M",
 	} {
-		if got := retry.ISODuration(d).String(); got != want {
+		if got := contract.ISODuration(d); got != want {
 			t.Errorf("%v is written %s, want %s", d, got, want)
 		}
 	}
