@@ -114,9 +114,9 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// Head is a signed place of a chain. As the chain's end it says how many records there are: one whose last
-// records were cut off has no head that fits, and a new one cannot be made without the key. As a cut it
-// stands for the records up to there, which a purge removed; the chain is checked from there on.
+// Head is a signed place in a chain. At the chain's end it says how many records the chain has: if the last
+// ones are cut off, no head fits, and nobody can sign a new one without the key. As a cut it stands for the
+// records up to there, which a purge has removed; the chain is checked from there on.
 type Head struct {
 	Chain int   `json:"chain"`
 	Seq   int64 `json:"seq"`

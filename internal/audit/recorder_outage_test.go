@@ -61,8 +61,8 @@ func TestHungStoreIsGivenUpWithinTheHandlersBound(t *testing.T) {
 	}
 }
 
-// Whoever waits behind another append in vain has not seen a store that hangs: were it lost for that, all would begin anew
-// together, and time out in turn.
+// A handler may time out only because another append is under way. If that counted as a hang, the store would be marked as lost
+// although it works, and all handlers would start again together and time out again.
 func TestAStoreThatIsSlowAndWorksIsNotLost(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{slow: 3 * time.Second}, func(r *recording) {
@@ -78,7 +78,7 @@ func TestAStoreThatIsSlowAndWorksIsNotLost(t *testing.T) {
 			})
 		}
 		handlers.Wait()
-		<-time.After(time.Minute) // for what is appended although nobody waits any more
+		<-time.After(time.Minute) // until the last append has ended, whose handler has given up
 		if lost := r.logs.FilterMessage("store_lost").Len(); lost > 0 || stored.Load() == 0 {
 			r.Errorf("%d of 60 batches are stored, and the store was lost %d times", stored.Load(), lost)
 		}

@@ -60,8 +60,7 @@ var Names = func() string {
 // Select selects them.
 var Select = "SELECT " + Names
 
-// moment is a time in the database: PostgreSQL's own, or Unix microseconds in SQLite, where earlier workers
-// wrote 0 for none.
+// moment is a time in the database: PostgreSQL's own, or Unix microseconds in SQLite.
 type moment time.Time
 
 func (m *moment) Scan(stored any) error {

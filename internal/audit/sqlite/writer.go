@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -290,47 +289,3 @@ var (
 	insertClaims  = repeated("claims", "id, claim_id, state",
 		" ON CONFLICT DO UPDATE SET state = excluded.state")
 )
-
-// Lead implements [audit.Store]. There is no other process on the file.
-func (s *store) Lead(ctx context.Context) (audit.Lead, error) {
-	return s, s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.exec(ctx, "INSERT OR IGNORE INTO meta VALUES ('queue', datetime())")
-	})
-}
-
-func (s *store) Release() {}
-
-// Unpublished implements [audit.Lead]. Records are committed in the order of their IDs, so one place tells
-// them apart.
-func (s *store) Unpublished(ctx context.Context, limit int) (waiting []audit.Record, err error) {
-	waiting, err = s.Records(ctx, s.DB, reading.Select+
-		" FROM records WHERE id > (SELECT published FROM outbox) ORDER BY id LIMIT $1", limit)
-	return waiting, s.failed(err)
-}
-
-const setPublished = "UPDATE outbox SET published = max(published, $1)"
-
-func (s *store) Published(ctx context.Context, ids []int64) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.exec(ctx, setPublished, slices.Max(ids))
-	})
-}
-
-func (s *store) Purge(ctx context.Context, before time.Time, dry bool) (removed []audit.Purged, err error) {
-	if dry {
-		removed, err = s.Expired(ctx, s.DB, before)
-		return removed, s.failed(err)
-	}
-	err = s.write(ctx, func(ctx context.Context, w *writer) error {
-		if removed, err = s.Expired(ctx, database{w}, before); err != nil || removed == nil {
-			return err
-		}
-		through := removed[0].Through
-		return errors.Join(
-			w.setMark(ctx, "cuts", w.secret.Cut(removed[0], time.Now())),
-			// What is removed will never be published.
-			w.exec(ctx, setPublished, through),
-			w.exec(ctx, "DELETE FROM records WHERE id <= $1", through))
-	})
-	return removed, err
-}
