@@ -135,7 +135,7 @@ func (p *part) codes(codes []string, kinds []Kind, fault faultFunc) {
 
 // codesOf asks for the rows of some kinds that hold, and reports whether there is one.
 func (p *part) codesOf(kinds []Kind, holds func(*Row) bool) (some bool) {
-	for _, t := range known().tables {
+	for _, t := range tables() {
 		if t.Rows[0].Kind > SOAPFault {
 			continue // it has no codes
 		}
@@ -155,7 +155,7 @@ func (p *part) glosa(c *GlosaCondition, fault faultFunc) {
 		return
 	}
 	for _, code := range slices.Concat(c.Only, c.Except) {
-		if known().codes[Glosa][code] == nil {
+		if !slices.ContainsFunc(TableOf(c.Table).Rows, func(r Row) bool { return r.Code == code }) {
 			fault("has the code %q, which is not in %s", code, c.Table)
 		}
 	}

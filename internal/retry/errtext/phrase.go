@@ -7,9 +7,8 @@ import (
 
 // knowledge is the tables, made for looking up: words, and phrases as edges from node to node.
 type knowledge struct {
-	tables []*Table
-	index  index // words by their letters, nodes by what edge returns
-	nodes  []node
+	index index // words by their letters, nodes by what edge returns
+	nodes []node
 	// stems are the lengths that stems have, a bit for each, by their first three letters.
 	stems [1 << 13]uint64
 	// codes are the first rows of codes, by kind.

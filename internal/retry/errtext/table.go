@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the tables
 	"encoding/hex"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -107,16 +108,19 @@ type Group struct {
 
 // Version returns a short hash of the tables: by one version each text says the same.
 var Version = sync.OnceValue(func() string {
-	all := tabela38 + http + smtp + enhanced + soap + exceptions + terms + nouns + marks + answers + roles +
-		times + vocabulary
-	sum := sha256.Sum256([]byte(all))
-	return hex.EncodeToString(sum[:6])
+	all := sha256.New()
+	for _, table := range []string{
+		tabela38, http, smtp, enhanced, soap, exceptions, terms, nouns, marks, answers, roles, times, vocabulary,
+	} {
+		_, _ = io.WriteString(all, table)
+	}
+	return hex.EncodeToString(all.Sum(nil)[:6])
 })
 
 // TableOf returns the table of a name, nil for none.
 func TableOf(name string) *Table {
-	if i := slices.IndexFunc(known().tables, func(t *Table) bool { return t.Name == name }); i >= 0 {
-		return known().tables[i]
+	if i := slices.IndexFunc(tables(), func(t *Table) bool { return t.Name == name }); i >= 0 {
+		return tables()[i]
 	}
 	return nil
 }
@@ -164,24 +168,27 @@ func newGroup(kind Kind, names, values []string) *Group {
 	return g
 }
 
-// known is what all texts are read with. It is made once, when the first text is read.
-var known = sync.OnceValue(readAll)
+// tables are all of them, which policies ask for. They are read once.
+var tables = sync.OnceValue(func() []*Table {
+	return []*Table{
+		readTable(TableGlosas, Glosa, tabela38),
+		readTable(TableHTTP, HTTP, http),
+		readTable(TableSMTP, SMTP, smtp),
+		readTable(TableExceptions, Exception, exceptions),
+		readTable(TableTerms, Term, terms),
+		readTable("nouns", noun, nouns),
+		readTable("marks", mark, marks),
+		readTable("answers", key, answers),
+		readTable("soap", SOAPFault, soap),
+		readTable("enhanced", Enhanced, enhanced),
+	}
+})
 
-func readAll() *knowledge {
+// known is what all texts are read with. It is made once, when the first text is read: that takes three times
+// as long as to read the tables, and no worker waits for it before its first poll.
+var known = sync.OnceValue(func() *knowledge {
 	const some = 1 << 15 // words, and nodes
 	k := &knowledge{
-		tables: []*Table{
-			readTable(TableGlosas, Glosa, tabela38),
-			readTable(TableHTTP, HTTP, http),
-			readTable(TableSMTP, SMTP, smtp),
-			readTable(TableExceptions, Exception, exceptions),
-			readTable(TableTerms, Term, terms),
-			readTable("nouns", noun, nouns),
-			readTable("marks", mark, marks),
-			readTable("answers", key, answers),
-			readTable("soap", SOAPFault, soap),
-			readTable("enhanced", Enhanced, enhanced),
-		},
 		index:    index{slots: make([]slot, 2*some)},
 		nodes:    make([]node, anyNumber+1, some),
 		ownWords: map[*Row][]int32{},
@@ -189,7 +196,7 @@ func readAll() *knowledge {
 	for kind := range k.codes {
 		k.codes[kind] = map[string]*Row{}
 	}
-	for _, t := range k.tables {
+	for _, t := range tables() {
 		for i := range t.Rows {
 			k.add(&t.Rows[i])
 		}
@@ -203,4 +210,4 @@ func readAll() *knowledge {
 		k.index.add(hashOf(word)).roles |= roleKept
 	}
 	return k
-}
+})
