@@ -46,6 +46,8 @@ func main() {
 const (
 	// rounds is how often each worker takes its turn, jobs how many it gets in each.
 	rounds, jobs = 7, 20_000
+	// someJobs are enough where each takes longer.
+	someJobs = jobs / 4
 	// before are the claims that every store has seen fail before.
 	before = 60_000
 )

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (b *bench) measure(ctx context.Context, w contender) (s sample, err error) 
 			return s, err
 		}
 	}
-	return b.run(ctx, w, gateway, settings, mixed(before, jobs))
+	return b.run(ctx, w, gateway, settings, mixed(before, cmp.Or(w.jobs, jobs)))
 }
 
 // run lets a worker work a job of each of these claims.

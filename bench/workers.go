@@ -26,8 +26,8 @@ const (
 type contender struct {
 	name string
 	argv []string // the gateway's address follows, but for our worker, which has it from its settings
-	// processes is how many of it share the jobs.
-	processes int
+	// processes is how many of it share the jobs, of which there are so many; 0 for the usual number.
+	processes, jobs int
 	// store makes the store of one run, with its past, and returns the settings that name it; nil where there is none, as nothing is decided.
 	store func(context.Context) (settings []string, err error)
 }
@@ -52,7 +52,8 @@ func (b *bench) contenders(ctx context.Context, against string) ([]contender, er
 		all = append(all,
 			contender{name: "first worker, SQLite", argv: first, processes: 1, store: b.emptyFile},
 			contender{name: "first worker, PostgreSQL", argv: first, processes: 1, store: b.emptyDatabase},
-			contender{name: "PostgreSQL, two replicas", argv: ours, processes: 2, store: all[1].store})
+			contender{name: "PostgreSQL far away", argv: ours, processes: 1, jobs: someJobs, store: far(all[1].store)},
+			contender{name: "the same, two replicas", argv: ours, processes: 2, jobs: someJobs, store: far(all[1].store)})
 	}
 	for i := range all {
 		fmt.Fprintf(os.Stderr, "store %d of %d\n", i+1, len(all))
