@@ -47,7 +47,7 @@ const (
 	// rounds is how often each worker takes its turn, jobs how many it gets in each.
 	rounds, jobs = 7, 20_000
 	// someJobs are enough where each takes longer.
-	someJobs = jobs / 4
+	someJobs = jobs / 10
 	// before are the claims that every store has seen fail before.
 	before = 60_000
 )

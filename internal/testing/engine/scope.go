@@ -67,7 +67,7 @@ func with(v, more Value) Value {
 // lifecycle records what happens to an instance.
 func (e *Engine) lifecycle(i *instance, intent string) {
 	v := with(e.place(i), Value{
-		"bpmnElementType": i.el.RecordType(), "parentProcessInstanceKey": int64(-1),
+		"bpmnElementType": i.el.RecordType, "parentProcessInstanceKey": int64(-1),
 	})
 	if c := i.root.caller; c != nil {
 		v["parentProcessInstanceKey"] = c.root.key

@@ -106,13 +106,18 @@ func (r *reader) declarations(root *bpmnxml.Element) {
 }
 
 // flowNode matches the names of all flow nodes of BPMN. Flows may refer to those that are refused.
+var capital = regexp.MustCompile("[A-Z]")
+
 var flowNode = regexp.MustCompile(`(?i)^([a-z]*(task|event|gateway|subProcess)|callActivity|transaction)$`)
 
 // element reads a process or a flow node, and those in it.
 func (r *reader) element(parent *Element, x *bpmnxml.Element) *Element {
 	e := &Element{ID: x.Attr("id"), Kind: x.Name.Local, Parent: parent, Headers: map[string]string{}}
 	r.all, r.byID[e.ID], r.xml[e] = append(r.all, e), e, x
-	e.EventSubprocess = x.Attr("triggeredByEvent") == "true"
+	e.RecordType = strings.ToUpper(capital.ReplaceAllString(e.Kind, "_$0"))
+	if e.EventSubprocess = x.Attr("triggeredByEvent") == "true"; e.EventSubprocess {
+		e.RecordType = "EVENT_SUB_PROCESS"
+	}
 	for _, c := range x.Children {
 		switch name := nameOf(c.Name); {
 		case name == "sequenceFlow":
