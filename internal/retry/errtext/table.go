@@ -100,7 +100,8 @@ type Group struct {
 	// Sign groups terms: away, busy, timeout, refused, ...
 	Sign string
 	// Needs is what the row must be said of to count: "system"; "subject" if it is nothing for a claim's;
-	// empty if it counts by itself.
+	// "claim" if a refusal is one only of a claim's or a plan's data, not of a message; empty if it counts by
+	// itself.
 	Needs string
 
 	sign sign

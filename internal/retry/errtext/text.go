@@ -143,7 +143,8 @@ func (t *Text) add(r *Row, first, last int) *Piece {
 }
 
 // dropParts removes pieces that are a part of another one: of the whole term of a glosa, or of a phrase that
-// says something else ("index out of range"), or asks for other data ("corrija e tente novamente").
+// says something else ("index out of range"), or asks for other data ("corrija e tente novamente"). Marks in a
+// phrase go with it: an undefined index is nothing of the hospital's that is missing.
 func (t *Text) dropParts() {
 	var wholes []span
 	for i := range t.Pieces {
@@ -158,6 +159,12 @@ func (t *Text) dropParts() {
 		isPhrase := (p.row.Kind == Term || p.row.Kind == Exception) && p.sign != whole
 		return isPhrase && slices.ContainsFunc(wholes, func(s span) bool {
 			return s.first <= p.first && p.last <= s.last
+		})
+	})
+	t.marks = slices.DeleteFunc(t.marks, func(m span) bool {
+		return slices.ContainsFunc(wholes, func(s span) bool {
+			isPart := s.first <= m.first && m.last <= s.last && s.last-s.first > m.last-m.first
+			return isPart && m.row.Kind == mark && s.row.Kind == Term
 		})
 	})
 }

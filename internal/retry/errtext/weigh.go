@@ -201,7 +201,8 @@ func (t *Text) refusesOf(p *Piece) {
 	within := t.inside(p)
 	ofAClaim := role == ofClaim || role == ofProcess || role == ofScope
 	switch {
-	case p.row.Needs == "system" && !ofAClaim && role != ofMessage:
+	case p.row.Needs == "system" && !ofAClaim && role != ofMessage,
+		p.row.Needs == "claim" && role != ofClaim && role != ofScope:
 		p.lower(nothing, "said of no claim")
 	case p.sign == schema, p.sign == duplicate, p.sign == tissFault, p.sign == fault:
 		p.weight = reason
