@@ -175,7 +175,10 @@ func (t *Text) fault(last int) {
 	before, code := t.before(first), t.Source[t.Tokens[first].Start:t.Tokens[last].End]
 	isNamed := strings.HasSuffix(before, "}") ||
 		strings.HasSuffix(before, ":") && t.roleAt(first-1)&rolePrefix != 0
-	if row := t.known.codes[SOAPFault][strings.ToUpper(code)]; row != nil && isNamed {
+	if !isNamed { // as most are: "server" is a word
+		return
+	}
+	if row := t.known.codes[SOAPFault][strings.ToUpper(code)]; row != nil {
 		t.add(row, first, last)
 	}
 }
