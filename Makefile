@@ -143,7 +143,7 @@ fuzz: ## Every fuzz target for FUZZTIME (10s)
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x "./$$dir" </dev/null || exit 1; \
 	done
 
-bench: ## The worker compared with the client library's own and the first one that a team writes, or with AGAINST=another build; four minutes
+bench: ## The worker compared with the client library's own and the first one that a team writes, or with AGAINST=another build; five minutes
 	$(GO) run $(LEAN) ./bench $(if $(AGAINST),-against $(abspath $(AGAINST)))
 
 ##@ Check

@@ -73,7 +73,7 @@ func forward(to, from net.Conn) {
 		}
 	}()
 	for s := range under {
-		time.Sleep(time.Until(s.due))
+		<-time.After(time.Until(s.due))
 		_, _ = to.Write(s.bytes) // where it is gone, so is the connection it comes from
 	}
 	_ = to.Close()

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // the tables
 	"encoding/hex"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -111,9 +110,10 @@ type Group struct {
 var Version = sync.OnceValue(func() string {
 	all := sha256.New()
 	for _, table := range []string{
-		tabela38, http, smtp, enhanced, soap, exceptions, terms, nouns, marks, answers, roles, times, vocabulary,
+		tabela38, http, smtp, enhanced, soap, exceptions, terms, nouns, marks, answers, roles, times,
+		vocabulary,
 	} {
-		_, _ = io.WriteString(all, table)
+		all.Write([]byte(table))
 	}
 	return hex.EncodeToString(all.Sum(nil)[:6])
 })

@@ -143,8 +143,8 @@ func (t *Text) add(r *Row, first, last int) *Piece {
 }
 
 // dropParts removes pieces that are a part of another one: of the whole term of a glosa, or of a phrase that
-// says something else ("index out of range"), or asks for other data ("corrija e tente novamente"). Marks in a
-// phrase go with it: an undefined index is nothing of the hospital's that is missing.
+// says something else ("index out of range"), or asks for other data ("corrija e tente novamente"). Marks in
+// it go with it: an undefined index is nothing of the hospital's that is missing.
 func (t *Text) dropParts() {
 	var wholes []span
 	for i := range t.Pieces {
