@@ -105,9 +105,9 @@ func (r *reader) declarations(root *bpmnxml.Element) {
 	}
 }
 
-// flowNode matches the names of all flow nodes of BPMN. Flows may refer to those that are refused.
 var capital = regexp.MustCompile("[A-Z]")
 
+// flowNode matches the names of all flow nodes of BPMN. Flows may refer to those that are refused.
 var flowNode = regexp.MustCompile(`(?i)^([a-z]*(task|event|gateway|subProcess)|callActivity|transaction)$`)
 
 // element reads a process or a flow node, and those in it.
