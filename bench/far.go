@@ -21,9 +21,10 @@ func far(store func(context.Context) ([]string, error)) func(context.Context) ([
 		}
 		name, address, _ := strings.Cut(settings[0], "=")
 		server, err := url.Parse(address)
-		if err == nil {
-			server.Host, err = delay(server.Host)
+		if err != nil {
+			return nil, err
 		}
+		server.Host, err = delay(server.Host)
 		return append([]string{name + "=" + server.String()}, settings[1:]...), err
 	}
 }
