@@ -7,11 +7,11 @@ import (
 	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
-// A line of plain bytes takes 1.5 us at most, one dense with evidence 4 us, a page of 64 KiB some
+// A line of plain bytes takes 2 us, one dense with evidence 4 us, a page of 64 KiB some
 // milliseconds, whatever stands in it.
 func BenchmarkRead(b *testing.B) {
 	const line = "Lote 20251112 da guia CLM-001-1234567890: the answer of the insurer's gateway was not what the program expected " +
-		"at that place, see the log of the large grey server for more, or ask the people who run it day by day"
+		"at that place, see the log of the integration server for more, or ask the people who run it day by day"
 	const dense = "HTTP 503 Service Unavailable: 1023 - NOME DO TITULAR INVALIDO, guia recusada apos a queda do sistema; java.net.Socket" +
 		"TimeoutException: read timed out, servico de autorizacao indisponivel, tente mais tarde"
 	page := func(piece string) string { return strings.Repeat(piece, errtext.MaxBytes/len(piece)) }
