@@ -2,12 +2,12 @@ package errtext
 
 import "strings"
 
-// answer is what an insurer's system has put under one of its names for that: a code, its term, or a message.
-type answer struct {
+// stretch is a part of a text, in bytes.
+type stretch struct {
 	start, end int32
 }
 
-func (a *answer) has(p *Piece) bool { return p.Start >= a.start && p.End <= a.end }
+func (s *stretch) has(p *Piece) bool { return p.Start >= s.start && p.End <= s.end }
 
 // structure notes the answer that stands under a name of the table answers: codigoGlosa, CD_MOTIVO_GLOSA,
 // mensagemErro and the like, of an element, a field or a variable.
@@ -25,7 +25,7 @@ func (t *Text) structure(r *Row, first, last int) {
 	if end < 0 { // no closing tag: a field, a variable, or what was cut off
 		end = len(rest)
 	}
-	a := answer{from, to + int32(end)}
+	a := stretch{from, to + int32(end)}
 	if n := len(t.answers); r.Sign == "text" && n > 0 {
 		t.answers[n-1].end = a.end // the term of its code
 		return

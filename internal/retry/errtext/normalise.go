@@ -21,9 +21,6 @@ const MaxBytes = 64 << 10
 // the way where one known word alone fits. Plain ASCII without entities and escapes stays as it is.
 func Normalise(text string) string {
 	text = text[:min(len(text), MaxBytes)]
-	if isPlain(text) {
-		return text
-	}
 	const wrapped = 8 // XML in JSON in XML
 	for range wrapped {
 		once := decode(html.UnescapeString(text))
@@ -36,16 +33,6 @@ func Normalise(text string) string {
 		return known().restore(text)
 	}
 	return text
-}
-
-// isPlain reports whether a text is ASCII and has nothing that stands for something else.
-func isPlain(text string) bool {
-	for _, c := range []byte(text) {
-		if isCoded[c] {
-			return false
-		}
-	}
-	return true
 }
 
 // decode reads each character of a text as what it stands for, in NFC and narrow.

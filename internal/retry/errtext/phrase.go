@@ -172,23 +172,19 @@ func (t *Text) walk(at int32, first, last int) {
 	for r := n.row; r != nil; r = r.same {
 		t.found(r, first, last)
 	}
-	next := last + 1
-	if n.next != 0 && next < len(t.Tokens) && t.Tokens[next].gap <= near {
-		t.step(at, 1, n.next, first, next)
-	}
-	end := min(next+maxBetween+1, len(t.Tokens))
-	for ; n.later != 0 && next < end && t.Tokens[next].gap <= apart; next++ {
-		if t.step(at, -1, n.later, first, next) {
+	for next := last + 1; next < len(t.Tokens) && next <= last+1+maxBetween; next++ {
+		k := &t.Tokens[next]
+		if k.gap <= near && next == last+1 && k.words&n.next != 0 {
+			t.step(at, 1, first, next)
+		}
+		if k.gap > apart || n.later == 0 || k.words&n.later != 0 && t.step(at, -1, first, next) {
 			return
 		}
 	}
 }
 
 // step goes on with each word that a token is, of those that may follow.
-func (t *Text) step(at, sign int32, may uint64, first, next int) (is bool) {
-	if may&t.Tokens[next].words == 0 {
-		return false
-	}
+func (t *Text) step(at, sign int32, first, next int) (is bool) {
 	for _, id := range t.idsOf(next) {
 		if to := t.known.index.find(edge(at, sign*id)).id; to != 0 {
 			t.walk(to, first, next)

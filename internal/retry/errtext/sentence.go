@@ -1,24 +1,13 @@
 package errtext
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
 
-// place is where a token stands.
-type place uint8
-
-const (
-	prose place = iota
-	trace       // a line of a stack trace
-	name        // the name of a field with a number or a truth value: timeoutMs=30000
-)
-
 // divide numbers the clauses and sentences of the text. A clause ends at a comma, a colon, a parenthesis, a
 // dash between blanks, and before a word of cause or contrast; a sentence at its sign, at the end of a line
-// or of an element. It notes what stands in no sentence, and keeps the longest of nouns that are one in
-// another: "rede credenciada" is no network.
+// or of an element.
 func (t *Text) divide() {
 	for i := range t.marks {
 		if m := &t.marks[i]; m.row.Sign == "cause" {
@@ -37,32 +26,24 @@ func (t *Text) divide() {
 		}
 		k.clause, k.sentence = clause, line
 	}
-	slices.SortStableFunc(t.nouns, func(a, b span) int {
-		return cmp.Or(int(a.first-b.first), int(b.last-a.last))
-	})
-	end := int32(-1)
-	t.nouns = slices.DeleteFunc(t.nouns, func(n span) bool {
-		within := n.last <= end
-		end = max(end, n.last)
-		return within
-	})
-	t.traces()
-	t.fieldNames()
+	t.findTraces()
 }
 
-// traces notes the lines of a stack trace, "at a.b.C(D.java:12)" and "em A.B() na linha 7", and what stands
-// behind " at " where all of it is one line.
-func (t *Text) traces() {
-	i, at := 0, 0
+// findTraces notes where a stack trace stands: the lines "at a.b.C(D.java:12)" and "em A.B() na linha 7", and
+// what stands behind " at " where all of it is one line.
+func (t *Text) findTraces() {
+	at := 0
 	for line := range strings.Lines(t.Source) {
-		from, end := traceIn(line), at+len(line)
-		for ; i < len(t.Tokens) && int(t.Tokens[i].Start) < end; i++ {
-			if from >= 0 && int(t.Tokens[i].Start) >= at+from {
-				t.Tokens[i].place = trace
-			}
+		begin, end := traceIn(line), at+len(line)
+		if begin >= 0 {
+			t.traces = append(t.traces, stretch{int32(at + begin), int32(end)})
 		}
 		at = end
 	}
+}
+
+func (t *Text) inTrace(at int32) bool {
+	return slices.ContainsFunc(t.traces, func(s stretch) bool { return s.start <= at && at < s.end })
 }
 
 // traceIn returns where a trace begins in a line, -1 where none does.
@@ -78,17 +59,13 @@ func traceIn(line string) int {
 	return -1
 }
 
-// fieldNames notes the names of fields with a number or a truth value.
-func (t *Text) fieldNames() {
-	for last := range t.Tokens {
-		if !t.isSetting(last) {
-			continue
-		}
-		t.Tokens[last].place = name
-		for i := last - 1; i >= 0 && t.isJoined(i); i-- {
-			t.Tokens[i].place = name
-		}
+// inFieldName reports whether a token belongs to the name of a field with a number or a truth value:
+// timeoutMs=30000.
+func (t *Text) inFieldName(i int) bool {
+	for t.isJoined(i) {
+		i++
 	}
+	return t.isSetting(i)
 }
 
 // isSetting reports whether a name stands before a number or a truth value: timeoutMs=30000,

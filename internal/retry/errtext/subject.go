@@ -1,24 +1,29 @@
 package errtext
 
-import "slices"
+import "strings"
 
-// The roles of nouns: what something is said of.
+// nounRole is a role of nouns: what something is said of. A set of them is some of their bits.
+type nounRole uint16
+
 const (
-	ofSystem      = "system"      // an insurer's or a program's: system, service, connection, session, lock
-	ofProcess     = "process"     // what systems do: query, load, transmission
-	ofMaybe       = "maybe"       // a service, a network, a session: of a system, but for a plan's
-	ofScope       = "scope"       // a plan, a contract, a list of procedures
-	ofClaim       = "claim"       // patient, card, plan, guide, procedure, material, deadline
-	ofMessage     = "message"     // what was sent: file, element, field, lot
-	ofOwn         = "own"         // the hospital's access and systems: login, hash, proxy, system of billing
-	ofCertificate = "certificate" // the hospital's certificate, keys and contracts, and what holds them
-	ofEither      = "either"      // the hospital's, but the insurer has one, too: certificate, user, URL
-	ofContact     = "contact"     // how people reach people: telephone, e-mail
-	ofUnknown     = "unknown"     // something is named that no table knows
+	ofSystem      nounRole = 1 << iota // an insurer's or a program's: system, service, connection, session, lock
+	ofProcess                          // what systems do: query, load, transmission
+	ofMaybe                            // a service, a network, a session: of a system, but for a plan's
+	ofScope                            // a plan, a contract, a list of procedures
+	ofClaim                            // patient, card, plan, guide, procedure, material, deadline
+	ofMessage                          // what was sent: file, element, field, lot
+	ofOwn                              // the hospital's access and systems: login, hash, proxy, billing
+	ofCertificate                      // the hospital's certificate, keys, contracts, and what holds them
+	ofEither                           // the hospital's, but the insurer has one, too: certificate, user, URL
+	ofContact                          // how people reach people: telephone, e-mail
+	ofUnknown                          // something is named that no table knows
+
+	// ofHospital are the roles of what belongs to the hospital.
+	ofHospital = ofOwn | ofCertificate | ofEither
 )
 
-// ofHospital are the roles of what belongs to the hospital.
-var ofHospital = []string{ofOwn, ofCertificate, ofEither}
+// nounRoles are the names of the roles in the table, in their order.
+var nounRoles = strings.Fields("system process maybe scope claim message own certificate either contact")
 
 // subject returns what a piece is said of; empty where nothing is named.
 //
@@ -26,7 +31,7 @@ var ofHospital = []string{ofOwn, ofCertificate, ofEither}
 // do portal"), or of those in front of it, of which a system goes before others ("serviço de verificação de
 // guias fora do ar"). A refusal is said of the nearest noun, but of what is the hospital's before others.
 // Where its own clause names nothing, the clause before it says of what.
-func (t *Text) subject(p *Piece) (role string, n *span) {
+func (t *Text) subject(p *Piece) (role nounRole, n *span) {
 	passes := p.row.Class == transient
 	if passes {
 		if n = t.inside(p); n == nil {
@@ -62,7 +67,7 @@ func (t *Text) inside(p *Piece) *span {
 }
 
 // inFront returns the noun of a clause in front of a piece, in the same sentence.
-func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
+func (t *Text) inFront(p *Piece, clause int16) (role nounRole, n *span) {
 	passes := p.row.Class == transient
 	for i := len(t.nouns) - 1; i >= 0; i-- {
 		m := &t.nouns[i]
@@ -75,8 +80,8 @@ func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
 			continue
 		}
 		switch is := t.roleOf(p, m); {
-		case is == ofContact, !passes && slices.Contains(ofHospital, is),
-			passes && (is == ofSystem || is == ofProcess) && role != ofContact:
+		case is == ofContact, !passes && is&ofHospital != 0,
+			passes && is&(ofSystem|ofProcess) != 0 && role != ofContact:
 			role, n = is, m
 		}
 	}
@@ -85,13 +90,13 @@ func (t *Text) inFront(p *Piece, clause int16) (role string, n *span) {
 
 // roleOf returns the role of a noun. A service, a network or a session is what a claim is about if a plan or
 // the like stands behind: "serviço indisponível neste plano".
-func (t *Text) roleOf(p *Piece, n *span) string {
-	if n.row.Sign != ofMaybe {
-		return n.row.Sign
+func (t *Text) roleOf(p *Piece, n *span) nounRole {
+	if n.row.role != ofMaybe {
+		return n.row.role
 	}
 	for i := range t.nouns {
 		m := &t.nouns[i]
-		if m.row.Sign == ofScope && m.first > p.first && t.Tokens[m.first].clause == t.Tokens[p.last].clause {
+		if m.row.role == ofScope && m.first > p.first && t.Tokens[m.first].clause == t.Tokens[p.last].clause {
 			return ofClaim
 		}
 	}

@@ -104,6 +104,7 @@ type Group struct {
 	Needs string
 
 	sign sign
+	role nounRole // of a noun
 }
 
 // Version returns a short hash of the tables: by one version each text says the same.
@@ -166,6 +167,9 @@ func newGroup(kind Kind, names, values []string) *Group {
 	class := ""
 	g.sign, class = signOf(g.Sign)
 	g.Class = cmp.Or(g.Class, class)
+	if kind == noun {
+		g.role = 1 << slices.Index(nounRoles, g.Sign)
+	}
 	return g
 }
 

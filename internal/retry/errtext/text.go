@@ -19,7 +19,8 @@ type Text struct {
 	ids     []int32 // of the tokens
 	nouns   []span
 	marks   []span // and reasons of statuses
-	answers []answer
+	answers []stretch
+	traces  []stretch
 	// upper is Source in upper case, once it was asked for.
 	upper string
 }
@@ -40,7 +41,7 @@ type Piece struct {
 	// sign is that of its row, or own where it is said of the hospital's own access.
 	sign sign
 	// answer is the insurer's structured answer that it stands in, nil for none.
-	answer *answer
+	answer *stretch
 	// unsure: a status behind a word that says little. ownTerm: a code of Tabela 38 beside words of its term.
 	unsure, ownTerm bool
 	// weight is what it counts, why is why it counts no more; subject is what it is said of.
@@ -55,8 +56,7 @@ var texts = sync.Pool{New: func() any { return &Text{known: known()} }}
 // [Text.Free].
 func Read(text string) *Text {
 	t := Words(text)
-	namesOwn := func() bool { return t.near(&Piece{}, wholeText, ofHospital...) != nil }
-	if len(t.Pieces) > 0 || len(t.marks) > 0 && namesOwn() {
+	if len(t.Pieces) > 0 || len(t.marks) > 0 && len(t.nouns) > 0 {
 		t.dropParts()
 		t.inAnswers()
 		t.divide()
@@ -97,6 +97,7 @@ func (t *Text) Free() {
 		nouns:   t.nouns[:0],
 		marks:   t.marks[:0],
 		answers: t.answers[:0],
+		traces:  t.traces[:0],
 	}
 	texts.Put(t)
 }
@@ -109,13 +110,25 @@ func (t *Text) found(r *Row, first, last int) {
 	s := span{int32(first), int32(last), r}
 	switch {
 	case r.Kind == noun && len(t.nouns) < most:
-		t.nouns = append(t.nouns, s)
+		t.noun(s)
 	case r.Kind == key && len(t.answers) < most:
 		t.structure(r, first, last)
 	case (r.Kind == mark || r.Kind == HTTP) && len(t.marks) < most:
 		t.marks = append(t.marks, s)
 	case r.Kind < noun && r.Kind != HTTP:
 		t.add(r, first, last)
+	}
+}
+
+// noun adds a noun, of which the text's first tokens come first. One that is a part of another goes: "rede
+// credenciada" is no network.
+func (t *Text) noun(n span) {
+	last := len(t.nouns) - 1
+	switch {
+	case last < 0 || n.last > t.nouns[last].last && n.first > t.nouns[last].first:
+		t.nouns = append(t.nouns, n)
+	case n.last > t.nouns[last].last:
+		t.nouns[last] = n
 	}
 }
 

@@ -18,7 +18,6 @@ type Token struct {
 	roles            role
 	// clause and sentence are the numbers of those that it stands in.
 	clause, sentence int16
-	place            place
 }
 
 // IsJoined reports whether nothing stands between a token and the one before.
@@ -48,13 +47,12 @@ const (
 // lowerCase is the bit that a letter of ASCII has in lower case. Digits have it, too.
 const lowerCase = 0x20
 
-// kinds are the kinds of bytes, distances are how far apart a sign sets two tokens, and isCoded are bytes
-// that may stand for something else than themselves.
-var kinds, distances, isCoded = characters()
+// kinds are the kinds of bytes, distances are how far apart a sign sets two tokens.
+var kinds, distances = characters()
 
-func characters() (kinds [256]byte, distances [256]gap, isCoded [256]bool) {
+func characters() (kinds [256]byte, distances [256]gap) {
 	for c := range 256 {
-		distances[c], isCoded[c] = near, c >= utf8.RuneSelf
+		distances[c] = near
 		switch {
 		case c >= '0' && c <= '9':
 			kinds[c] = digit
@@ -70,10 +68,7 @@ func characters() (kinds [256]byte, distances [256]gap, isCoded [256]bool) {
 	for _, c := range "!?;\n\r<>" {
 		distances[c] = sentenceEnd
 	}
-	for _, c := range "\x00&\\?" {
-		isCoded[c] = true
-	}
-	return kinds, distances, isCoded
+	return kinds, distances
 }
 
 // latin are the letters from U+00C0 on without their accents; a blank is no letter.

@@ -81,15 +81,14 @@ func (p *Piece) lower(to weight, why string) {
 // passes weighs a sign of a passing condition.
 func (t *Text) passes(p *Piece) {
 	p.weight = strong
-	place := t.Tokens[p.first].place
 	switch {
-	case place == trace:
+	case t.inTrace(p.Start):
 		p.lower(nothing, "in a line of a stack trace")
-	case place == name:
+	case t.inFieldName(int(p.first)):
 		p.lower(nothing, "the name of a field")
 	case p.row.Code == "407", p.sign == tls && t.near(p, wholeText, ofCertificate) != nil,
 		p.sign == tls && t.near(p, sentence, ofOwn) != nil,
-		p.sign == proxy && t.near(p, sentence, ofOwn, ofEither) != nil:
+		p.sign == proxy && t.near(p, sentence, ofOwn|ofEither) != nil:
 		p.lower(soft, "may be the hospital's own fault")
 	case p.row.Code == "500", p.row.Code == "520":
 		p.lower(soft, "says only that the program there failed")
@@ -185,7 +184,7 @@ func (t *Text) refuses(p *Piece) {
 		return m.row.Sign == "default" && t.Tokens[m.first].sentence == k.sentence
 	}
 	switch {
-	case k.place == trace:
+	case t.inTrace(p.Start):
 		p.lower(nothing, "in a line of a stack trace")
 	case t.isAsked(p):
 		p.lower(nothing, "asked, not said")
@@ -199,7 +198,7 @@ func (t *Text) refusesOf(p *Piece) {
 	role, n := t.subject(p)
 	p.subject = n
 	within := t.inside(p)
-	ofAClaim := role == ofClaim || role == ofProcess || role == ofScope
+	ofAClaim := role&(ofClaim|ofProcess|ofScope) != 0
 	switch {
 	case p.row.Needs == "system" && !ofAClaim && role != ofMessage,
 		p.row.Needs == "claim" && role != ofClaim && role != ofScope:
@@ -222,7 +221,7 @@ func (t *Text) refusesOf(p *Piece) {
 	case p.sign == access:
 	case p.sign == deniedSign && ofAClaim:
 		p.weight = denial
-	case ofAClaim, within != nil && within.row.Sign == ofClaim:
+	case ofAClaim, within != nil && within.row.role == ofClaim:
 		p.weight = reason
 	default:
 		p.sign = unsaid
@@ -231,7 +230,7 @@ func (t *Text) refusesOf(p *Piece) {
 
 // ownOf returns what of the hospital's own a piece is said of, nil for nothing: its subject, or what its
 // sentence names, or its clause where a message or a system stands in front.
-func (t *Text) ownOf(p *Piece, role string, n *span) *span {
+func (t *Text) ownOf(p *Piece, role nounRole, n *span) *span {
 	part := sentence
 	switch role {
 	case ofOwn, ofCertificate, ofEither:
@@ -241,15 +240,15 @@ func (t *Text) ownOf(p *Piece, role string, n *span) *span {
 	case ofMessage, ofSystem:
 		part = clause
 	}
-	return t.near(p, part, ofHospital...)
+	return t.near(p, part, ofHospital)
 }
 
 // near returns a noun of one of the roles in the same part of the text as a piece, nil for none.
-func (t *Text) near(p *Piece, part int, roles ...string) *span {
+func (t *Text) near(p *Piece, part int, roles nounRole) *span {
 	for i := range t.nouns {
 		n := &t.nouns[i]
 		k, of := &t.Tokens[p.first], &t.Tokens[n.first]
-		if slices.Contains(roles, n.row.Sign) &&
+		if n.row.role&roles != 0 &&
 			(part == wholeText || of.sentence == k.sentence && (part == sentence || of.clause == k.clause)) {
 			return n
 		}
@@ -319,23 +318,25 @@ var (
 // The lines of a stack trace have names of what every program has.
 func (t *Text) addOwn() (some bool) {
 	for _, m := range t.marks {
-		isChange, isAmiss := m.row.Sign == "change", m.row.Sign == "amiss"
-		if !slices.Contains([]string{"change", "amiss", "wrong", "trouble", "check"}, m.row.Sign) {
+		switch m.row.Sign {
+		case "change", "amiss", "wrong", "trouble", "check":
+		default:
 			continue
 		}
+		isChange, isAmiss := m.row.Sign == "change", m.row.Sign == "amiss"
 		p := Piece{span: span{m.first, m.last, ownFault}}
 		role, n := t.subject(&p)
 		n = t.ownOf(&p, role, n)
 		switch {
 		case n == nil && isChange:
-			n = t.near(&p, wholeText, ofHospital...)
-		case isAmiss && (n == nil || n.row.Sign == ofEither):
-			n = cmp.Or(t.near(&p, clause, ofOwn, ofCertificate), n)
+			n = t.near(&p, wholeText, ofHospital)
+		case isAmiss && (n == nil || n.row.role == ofEither):
+			n = cmp.Or(t.near(&p, clause, ofOwn|ofCertificate), n)
 		}
-		if n != nil && t.Tokens[n.first].place != trace {
+		if n != nil && !t.inTrace(t.Tokens[n.first].Start) {
 			p := t.add(ownFault, int(n.first), int(n.last))
 			p.weight, p.subject, some = denial, n, true
-			if isChange || isAmiss && n.row.Sign != ofEither {
+			if isChange || isAmiss && n.row.role != ofEither {
 				p.weight, p.sign = fact, setup
 			}
 		}
@@ -372,8 +373,8 @@ func (t *Text) systemInTrouble(m *span) *span {
 		}
 	}
 	for i := range t.nouns {
-		n, role := &t.nouns[i], t.nouns[i].row.Sign
-		isSystem := role == ofSystem || role == ofMaybe || role == ofProcess && m.row.Sign == "late"
+		n, role := &t.nouns[i], t.nouns[i].row.role
+		isSystem := role&(ofSystem|ofMaybe) != 0 || role == ofProcess && m.row.Sign == "late"
 		if isSystem && in(n) {
 			return n
 		}
