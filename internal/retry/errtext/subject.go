@@ -6,7 +6,7 @@ import "strings"
 type nounRole uint16
 
 const (
-	ofSystem      nounRole = 1 << iota // an insurer's or a program's: system, service, connection, session, lock
+	ofSystem      nounRole = 1 << iota // an insurer's or a program's: system, connection, lock
 	ofProcess                          // what systems do: query, load, transmission
 	ofMaybe                            // a service, a network, a session: of a system, but for a plan's
 	ofScope                            // a plan, a contract, a list of procedures

@@ -119,14 +119,12 @@ func (t *Text) passesOf(p *Piece) {
 		}
 	case needsSubject:
 		p.subject = n
-		switch role {
-		case ofClaim, ofScope:
+		switch {
+		case role&(ofClaim|ofScope) != 0:
 			p.lower(nothing, "said of no system")
-		case ofOwn, ofCertificate:
-			if p.sign&(tls|token) == 0 {
-				p.lower(weak, "said of the hospital's own")
-			}
-		case ofContact:
+		case role&(ofOwn|ofCertificate) != 0 && p.sign&(tls|token) == 0:
+			p.lower(weak, "said of the hospital's own")
+		case role == ofContact:
 			p.lower(soft, "said of how to reach people")
 		}
 	}
@@ -231,16 +229,16 @@ func (t *Text) refusesOf(p *Piece) {
 // ownOf returns what of the hospital's own a piece is said of, nil for nothing: its subject, or what its
 // sentence names, or its clause where a message or a system stands in front.
 func (t *Text) ownOf(p *Piece, role nounRole, n *span) *span {
-	part := sentence
-	switch role {
-	case ofOwn, ofCertificate, ofEither:
+	switch {
+	case role&ofHospital != 0:
 		return n
-	case ofClaim, ofProcess, ofScope:
+	case role&(ofClaim|ofProcess|ofScope) != 0:
 		return nil
-	case ofMessage, ofSystem:
-		part = clause
+	case role&(ofMessage|ofSystem) != 0:
+		return t.near(p, clause, ofHospital)
+	default:
+		return t.near(p, sentence, ofHospital)
 	}
-	return t.near(p, part, ofHospital)
 }
 
 // near returns a noun of one of the roles in the same part of the text as a piece, nil for none.
