@@ -46,24 +46,18 @@ func (f *Filter) fits(c *claims.Claim) bool {
 		fits(f.Policy, c.Policy) && fits(f.Status, Status(c))
 }
 
-// Choose returns the claims whose last record is a decision since a time that fits, the longest decided
-// first, each of them planned or refused, as one is that has gone on meanwhile.
+// Choose returns the claims whose last record is a decision since a time that fits, the oldest first, each of
+// them planned or refused, as one is that has gone on meanwhile.
 func (r *Redriver) Choose(ctx context.Context, since time.Duration, filter Filter) ([]Claim, error) {
-	var fit []claims.Claim
 	now := r.Now()
-	err := r.Store.Open(ctx, func(id string, s *audit.State) error {
-		c, recent := claims.Open(id, s, now), !s.At.Before(now.Add(-since))
-		if s.Kind.IsDecision() && recent && filter.fits(&c) {
-			fit = append(fit, c)
-		}
-		return nil
-	})
-	slices.SortFunc(fit, func(a, b claims.Claim) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ClaimID, b.ClaimID))
-	})
+	open, err := claims.List(ctx, r.Store, claims.Query{}, now)
 	chosen := []Claim{} // in JSON a list, even where it is empty
-	for i := range fit {
-		c := r.Look(ctx, fit[i].ClaimID)
+	for i := range open {
+		one := &open[i]
+		if !one.Kind.IsDecision() || one.At.Before(now.Add(-since)) || !filter.fits(one) {
+			continue
+		}
+		c := r.Look(ctx, one.ClaimID)
 		if c.Err != nil {
 			return nil, c.Err
 		}
