@@ -6,7 +6,6 @@
 package simulate
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -56,14 +55,13 @@ type run struct {
 	policy   *retry.Policy
 	scenario *Scenario
 	result   Result
-	// waves are the retries by the second in which they are made; toSuccess is in seconds.
-	waves     map[int64]int
-	toSuccess []int64
+	// retries are when each retry was made, and toSuccess how long each success took, in seconds.
+	retries, toSuccess []int64
 }
 
 // Run plays a scenario under a policy to its end.
 func Run(p *retry.Policy, s Scenario) *Result {
-	r := run{policy: p, scenario: &s, waves: map[int64]int{}}
+	r := run{policy: p, scenario: &s}
 	found := p.Classify(s.Error)
 	r.result = Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
 	seconds := int64((s.Outage + time.Second - 1) / time.Second)
@@ -74,7 +72,7 @@ func Run(p *retry.Policy, s Scenario) *Result {
 	}
 	slices.Sort(r.toSuccess)
 	r.result.Median, r.result.P95 = quantile(r.toSuccess, 50), quantile(r.toSuccess, 95)
-	r.result.InAMinute = largest(r.waves)
+	r.result.InAMinute = largest(r.retries)
 	return &r.result
 }
 
@@ -89,7 +87,7 @@ func (r *run) play(instance int64, at time.Duration) {
 	for first := at; ; {
 		down := at < r.scenario.Outage
 		if request.RetryCount > 0 {
-			r.waves[int64(at/time.Second)]++
+			r.retries = append(r.retries, int64(at/time.Second))
 			if down {
 				r.result.InVain++
 			}
@@ -119,19 +117,18 @@ func quantile(sorted []int64, percent int) int64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
+	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
 // largest returns the largest number of retries within a minute.
-func largest(waves map[int64]int) (most int) {
-	within, from := 0, 0
-	seconds := slices.Sorted(maps.Keys(waves))
-	for _, second := range seconds {
-		within += waves[second]
-		for ; seconds[from] <= second-60; from++ {
-			within -= waves[seconds[from]]
+func largest(retries []int64) (most int) {
+	slices.Sort(retries)
+	from := 0
+	for i, second := range retries {
+		for retries[from] <= second-60 {
+			from++
 		}
-		most = max(most, within)
+		most = max(most, i+1-from)
 	}
 	return most
 }
