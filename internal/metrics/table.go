@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,7 +46,8 @@ var (
 		label{name: "attempt", values: attemptNumbers})
 	scheduled = row(counter, "retry_scheduled_total",
 		"Retries that were scheduled, by the class of the error.",
-		ofPolicy, label{name: "classification", values: textsOf(retry.Transient, retry.Unknown)})
+		ofPolicy,
+		label{name: "classification", values: []string{string(retry.Transient), string(retry.Unknown)}})
 	maxExceeded = row(counter, "max_retries_exceeded_total", "Claims whose retries were used up.", ofPolicy)
 	// Every policy has the code unknown: a sum over one without a permanent rule is 0 rather than absent.
 	permanent = row(counter, "permanent_errors_total",
@@ -78,7 +78,7 @@ var (
 	classes004 = row(counter, "error_classification_distribution",
 		"Errors of retry-submission-backoff jobs, by class.",
 		ofPolicy,
-		label{name: "classification", values: textsOf(retry.Transient, retry.Permanent, retry.Unknown)})
+		label{name: "classification", values: classes})
 )
 
 // Where the claims are, as they were when last counted.
@@ -102,7 +102,7 @@ var (
 	answers = row(counter, "retry_job_answers_total",
 		"Answers to jobs, by kind and result; not_found: the broker no longer had the job.",
 		label{name: "answer", values: answerKinds},
-		label{name: "result", values: textsOf(job.Accepted, job.NotFound, job.Unknown)})
+		label{name: "result", values: results})
 	panics = row(counter, "retry_panics_total",
 		"Calls of a handler that panicked or did not return in time.")
 	repeated      = row(counter, "retry_redelivered_total", "Jobs that were given their stored answer again.")
@@ -135,7 +135,11 @@ var (
 		"PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange",
 		"Unimplemented", "Internal", "Unavailable", "DataLoss", "Unauthenticated",
 	}
-	answerKinds = textsOf(job.KindComplete, job.KindThrowError, job.KindFail, job.KindRelease)
+	answerKinds = []string{
+		string(job.KindComplete), string(job.KindThrowError), string(job.KindFail), string(job.KindRelease),
+	}
+	results = []string{string(job.Accepted), string(job.NotFound), string(job.Unknown)}
+	classes = []string{string(retry.Transient), string(retry.Permanent), string(retry.Unknown)}
 	// claimWaits are the steps of the schedule of claims and the edges of their jitter bands, in minutes.
 	claimWaits = []float64{5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 240}
 	// shortWaits are for policies that wait seconds, in minutes.
@@ -187,12 +191,4 @@ func histogram(buckets ...float64) kind {
 		o := prometheus.HistogramOpts{Name: m.name, Help: m.help, Buckets: buckets}
 		return prometheus.NewHistogramVec(o, labels).MetricVec
 	}
-}
-
-// textsOf returns values as texts.
-func textsOf[T any](values ...T) (texts []string) {
-	for _, v := range values {
-		texts = append(texts, fmt.Sprint(v))
-	}
-	return texts
 }
