@@ -50,62 +50,54 @@ type Result struct {
 // epoch is the start of every simulation. Only differences matter.
 var epoch = time.Unix(0, 0).UTC()
 
-// run is a simulation under way.
-type run struct {
-	policy   *retry.Policy
-	scenario *Scenario
-	result   Result
-	// retries are when each retry was made, and toSuccess how long each success took, in seconds.
-	retries, toSuccess []int64
-}
-
-// Run plays a scenario under a policy to its end.
+// Run plays a scenario under a policy to its end. Claims differ in their process instance, and with it in
+// their jitter.
 func Run(p *retry.Policy, s Scenario) *Result {
-	r := run{policy: p, scenario: &s}
 	found := p.Classify(s.Error)
-	r.result = Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
+	r := &Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
+	var retries, toSuccess []int64 // when each was made, and how long each took, in seconds
 	seconds := int64((s.Outage + time.Second - 1) / time.Second)
 	for i := range s.Claims {
 		chance := rand.New(rand.NewPCG(seed, uint64(i)))
-		at := time.Duration(chance.Int64N(seconds)) * time.Second
-		r.play(int64(i)+1, at)
+		first := time.Duration(chance.Int64N(seconds)) * time.Second
+		tries, accepted := play(p, &s, int64(i)+1, first)
+		for _, at := range tries[1:] {
+			retries = append(retries, int64(at/time.Second))
+			if at < s.Outage {
+				r.InVain++
+			}
+		}
+		if !accepted {
+			r.GivenUp++
+			continue
+		}
+		r.Accepted++
+		toSuccess = append(toSuccess, int64((tries[len(tries)-1]-first)/time.Second))
 	}
-	slices.Sort(r.toSuccess)
-	r.result.Median, r.result.P95 = quantile(r.toSuccess, 50), quantile(r.toSuccess, 95)
-	r.result.InAMinute = largest(r.retries)
-	return &r.result
+	slices.Sort(toSuccess)
+	r.Median, r.P95 = quantile(toSuccess, 50), quantile(toSuccess, 95)
+	r.InAMinute = largest(retries)
+	return r
 }
 
-// play plays a claim from its first try to its end. Claims differ in their process instance, and with it in
-// their jitter.
-func (r *run) play(instance int64, at time.Duration) {
+// play returns when a claim is submitted, from its first try to its end, and whether it is accepted then.
+func play(p *retry.Policy, s *Scenario, instance int64, at time.Duration) (
+	tries []time.Duration, accepted bool,
+) {
 	request := retry.Request{
 		ClaimID:            "CLM-SIM-1",
 		ProcessInstanceKey: instance,
-		SubmissionError:    r.scenario.Error,
+		SubmissionError:    s.Error,
+		FirstFailure:       epoch.Add(at),
 	}
-	for first := at; ; {
-		down := at < r.scenario.Outage
-		if request.RetryCount > 0 {
-			r.retries = append(r.retries, int64(at/time.Second))
-			if down {
-				r.result.InVain++
-			}
+	for {
+		tries = append(tries, at)
+		if at >= s.Outage {
+			return tries, true
 		}
-		if !down {
-			r.result.Accepted++
-			if request.RetryCount > 0 {
-				r.toSuccess = append(r.toSuccess, int64((at-first)/time.Second))
-			}
-			return
-		}
-		d := r.policy.Decide(request, epoch.Add(at))
+		d := p.Decide(request, epoch.Add(at))
 		if d.Outcome != retry.OutcomeRetry {
-			r.result.GivenUp++
-			return
-		}
-		if request.RetryCount == 0 {
-			request.FirstFailure = epoch.Add(at)
+			return tries, false
 		}
 		request.RetryCount = d.RetryCount
 		at = d.NextRetryTime.Sub(epoch)
