@@ -60,35 +60,27 @@ const (
 	meanAttempts = "meanAttemptsToSuccess"
 )
 
-// group is claims, or records, that are alike.
-type group struct {
-	audit.Total
-
-	// standing is that of claims that are open, of which Kind is none, and Minutes how long they have been
-	// that.
-	standing audit.Standing
-}
-
 // succeeded reports whether these are claims that the insurer accepted after it had not.
-func (g *group) succeeded() bool {
-	return g.Kind == audit.KindSubmitted && g.Flags.Has(audit.CourseFailed) &&
-		g.Flags.Has(audit.CourseRetried|audit.CourseByPerson)
+func succeeded(n *audit.Total) bool {
+	return n.Kind == audit.KindSubmitted && n.Flags.Has(audit.CourseFailed) &&
+		n.Flags.Has(audit.CourseRetried|audit.CourseByPerson)
 }
 
-// parts are the KPIs in the order of the table, each with what the group adds to it. They use the documents'
-// formulas, by claim: an outage is no success while its claims stand stopped, and a claim that a person
-// rescued is not lost.
-func (g *group) parts() [9]Indicator {
-	ended, accepted, succeeded := g.Kind.Ends(), g.Kind == audit.KindSubmitted, g.succeeded()
-	failed, decided := g.Flags.Has(audit.CourseFailed), g.Flags.Has(audit.CourseDecided)
-	retried, exhausted := g.Flags.Has(audit.CourseRetried), g.Flags.Has(audit.CourseExhausted)
-	settled := ended || g.standing == audit.Stopped || g.standing == audit.DeadLetter
+// parts are the KPIs in the order of the table, each with what records, or claims, that are alike add to it.
+// Claims that are open have no Kind; then standing is theirs, and Minutes how long they have been open. The
+// KPIs use the documents' formulas, by claim: an outage is no success while its claims stand stopped, and a
+// claim that a person rescued is not lost.
+func parts(n *audit.Total, standing audit.Standing) [9]Indicator {
+	ended, accepted, late := n.Kind.Ends(), n.Kind == audit.KindSubmitted, succeeded(n)
+	failed, decided := n.Flags.Has(audit.CourseFailed), n.Flags.Has(audit.CourseDecided)
+	retried, exhausted := n.Flags.Has(audit.CourseRetried), n.Flags.Has(audit.CourseExhausted)
+	settled := ended || standing == audit.Stopped || standing == audit.DeadLetter
 	mean := func(name string, of bool, sum int64) Indicator {
-		return Indicator{Name: name, MeasuredOn: when(of, g.Records), Part: when(of, sum)}
+		return Indicator{Name: name, MeasuredOn: when(of, n.Records), Part: when(of, sum)}
 	}
-	share := func(name string, of, counts bool) Indicator { return mean(name, of, when(counts, g.Records)) }
+	share := func(name string, of, counts bool) Indicator { return mean(name, of, when(counts, n.Records)) }
 	within := func(name string, minutes int64) Indicator {
-		return share(name, failed && (ended || g.Minutes > minutes), g.Minutes <= minutes)
+		return share(name, failed && (ended || n.Minutes > minutes), n.Minutes <= minutes)
 	}
 	return [...]Indicator{
 		// Of the claims that were retried and are not under way any more, those that the insurer accepted in
@@ -97,10 +89,10 @@ func (g *group) parts() [9]Indicator {
 		share("successAfterRetry", retried && settled, accepted),
 		// From the claim's first submission, or else its opening, to its acceptance, of the claims that were
 		// retried or sent again. The median is of times in minutes, rounded up.
-		mean("meanTimeToSuccess", succeeded, g.Seconds),
-		share(medianTime, succeeded, false),
+		mean("meanTimeToSuccess", late, n.Seconds),
+		share(medianTime, late, false),
 		// Of the errors that were decided about, the permanent ones ("% de erros que não devem ter retry").
-		share("permanentErrors", g.Kind.IsDecision(), g.Kind == audit.KindPermanent),
+		share("permanentErrors", n.Kind.IsDecision(), n.Kind == audit.KindPermanent),
 		// Of the claims that were decided about, those that reached the limit ("contas que esgotaram
 		// tentativas"), whatever became of them.
 		share("retriesUsedUp", decided, exhausted),
@@ -108,7 +100,7 @@ func (g *group) parts() [9]Indicator {
 		// ("perdidas / total retry").
 		share("claimsLost", retried, exhausted && settled && !accepted),
 		// Submissions for each accepted claim, also of those that never failed.
-		mean(meanAttempts, accepted, g.Attempts),
+		mean(meanAttempts, accepted, n.Attempts),
 		// Of the claims that failed, those that ended within so long of their first failure. One that is open
 		// counts when it is older.
 		within("endedWithin24h", 24*60),
@@ -118,7 +110,7 @@ func (g *group) parts() [9]Indicator {
 
 // Names returns the names of the KPIs, in the order of the table.
 func Names() (names []string) {
-	for _, one := range new(group).parts() {
+	for _, one := range parts(new(audit.Total), "") {
 		names = append(names, one.Name)
 	}
 	return names

@@ -121,7 +121,7 @@ func (t *Tally) of(policy string) *Result {
 		t.policies = map[string]*Result{}
 	}
 	if t.policies[policy] == nil {
-		kpis := new(group).parts()
+		kpis := parts(new(audit.Total), "")
 		t.policies[policy] = &Result{
 			Policy:    policy,
 			KPIs:      kpis[:],
@@ -139,9 +139,8 @@ func (t *Tally) Add(n *audit.Total) error {
 	if n.Kind.IsDecision() {
 		r.causes[Cause{Class: string(n.Class), RuleID: n.Rule, MatchedCode: n.Code}] += n.Records
 	}
-	g := group{Total: *n}
-	r.measure(&g)
-	r.count(&g)
+	r.measure(n, "")
+	r.count(n)
 	return nil
 }
 
@@ -151,43 +150,42 @@ func (t *Tally) AddOpen(claim *audit.State) {
 	if !claim.At.Before(t.To) {
 		return
 	}
-	r, g := t.of(claim.Policy), group{standing: claim.Standing(t.To)}
-	open := claim.Earlier + int64(t.To.Sub(claim.Opened)/time.Second)
-	g.Records, g.Flags, g.Minutes = 1, claim.Flags, (open+59)/60
-	r.Claims.Open[g.standing]++
+	r, standing := t.of(claim.Policy), claim.Standing(t.To)
+	r.Claims.Open[standing]++
 	r.Claims.Total++
 	if !claim.At.Before(t.From) {
-		r.measure(&g)
+		open := claim.Earlier + int64(t.To.Sub(claim.Opened)/time.Second)
+		r.measure(&audit.Total{Flags: claim.Flags, Minutes: (open + 59) / 60, Records: 1}, standing)
 	}
 }
 
-// measure counts a group for the KPIs.
-func (r *Result) measure(g *group) {
-	for i, of := range g.parts() {
+// measure counts records or claims for the KPIs.
+func (r *Result) measure(n *audit.Total, standing audit.Standing) {
+	for i, of := range parts(n, standing) {
 		r.KPIs[i].MeasuredOn += of.MeasuredOn
 		r.KPIs[i].Part += of.Part
 	}
-	if g.succeeded() {
-		r.toSuccess[g.Minutes] += g.Records
+	if succeeded(n) {
+		r.toSuccess[n.Minutes] += n.Records
 	}
 }
 
-// count counts the claims of a group that ended, by what became of them.
-func (r *Result) count(g *group) {
+// count counts claims that ended, by what became of them.
+func (r *Result) count(n *audit.Total) {
 	o := &r.Claims
 	switch {
-	case g.Kind == audit.KindAbandoned:
-		o.Abandoned += g.Records
-	case g.Kind != audit.KindSubmitted:
+	case n.Kind == audit.KindAbandoned:
+		o.Abandoned += n.Records
+	case n.Kind != audit.KindSubmitted:
 		return
-	case g.Flags.Has(audit.CourseByPerson):
-		o.AcceptedAfterPerson += g.Records
-	case g.Flags.Has(audit.CourseFailed):
-		o.AcceptedAfterRetry += g.Records
+	case n.Flags.Has(audit.CourseByPerson):
+		o.AcceptedAfterPerson += n.Records
+	case n.Flags.Has(audit.CourseFailed):
+		o.AcceptedAfterRetry += n.Records
 	default:
-		o.AcceptedAtOnce += g.Records
+		o.AcceptedAtOnce += n.Records
 	}
-	o.Total += g.Records
+	o.Total += n.Records
 }
 
 // Rates returns the value of a share by policy, of those of which it was measured.
