@@ -129,6 +129,7 @@ func TestOnlyClaimsThatEndedAreLimitedToThirtyDays(t *testing.T) {
 	}
 	query := claims.Query{States: ended, To: noon.AddDate(0, 0, 2)}
 	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, query, noon.AddDate(0, 0, 40)), "counted back from To")
+	check.Same(t, []string{"given-up abandoned tiss joão"}, listed(t, s, claims.Query{States: ended, Part: "given"}, noon.AddDate(1, 0, 0)), "by a part of its id")
 	query.To = noon.AddDate(1, 0, 0)
 	check.Same(t, []string{"accepted submitted tiss", "given-up abandoned tiss joão"}, listed(t, s, query, noon.AddDate(0, 0, 2)), "a To in the future")
 }

@@ -53,7 +53,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	if !slices.ContainsFunc(q.States, func(s audit.Standing) bool { return !IsOpen(s) }) {
 		return all, nil
 	}
-	if q.From.IsZero() {
+	if q.From.IsZero() && q.Part == "" {
 		q.From = now.Add(-endedSpan)
 		if q.To.Before(now) {
 			q.From = q.To.Add(-endedSpan)

@@ -195,6 +195,7 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 		line := lines.Bytes()
 		heads, err := events.Heads(line, key.ID())
 		if bytes.Contains(line, []byte(`"`+headEvent+`"`)) {
+			line = line[max(bytes.IndexByte(line, '{'), 0):] // behind what kubectl and compose write
 			var logged headLine
 			err = json.Unmarshal(line, &logged)
 			heads = []audit.Head{logged.Head}

@@ -256,10 +256,15 @@ func (w *wording) csv(out io.Writer, list []claims.Claim) error {
 	return file.WriteAll(rows)
 }
 
-// spreadsheetSafe returns a cell that a spreadsheet does not take for a formula, without control characters.
+// spreadsheetSafe returns a cell that a spreadsheet neither takes for a formula nor writes anew as a number,
+// such as 007 and 1E5, without control characters.
 func spreadsheetSafe(cell string) string {
+	const digits = 11 // of more Excel shows no number as it is
 	cell = text.Line(cell)
-	if cell != "" && cell != "-" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
+	isFormula := cell != "" && cell != "-" && strings.ContainsRune("=+-@\t", rune(cell[0]))
+	n, err := strconv.ParseFloat(cell, 64)
+	isNumber := err == nil && (strconv.FormatFloat(n, 'f', -1, 64) != cell || len(cell) > digits)
+	if isFormula || isNumber {
 		return "'" + cell
 	}
 	return cell

@@ -91,7 +91,11 @@ func (o *redriveFlags) choose(c *call) ([]redrive.Claim, text.Message, error) {
 	if err != nil {
 		err = text.Messagef("reading the plan %s, which redrive --json writes: %s", o.plan, err)
 	}
-	return o.Pick(c.Context(), plan.Claims), text.Messagef("of the plan"), err
+	picked := o.Pick(c.Context(), plan.Claims)
+	if len(picked) == 0 && err == nil {
+		err = text.Messagef("%s plans to send no claim: see why by redrive without --json", o.plan)
+	}
+	return picked, text.Messagef("of the plan"), err
 }
 
 // unknown returns an error if nothing is chosen because of a policy, a rule or a code that is not known.
@@ -101,7 +105,8 @@ func (o *redriveFlags) unknown(c *call) error {
 	case c.wrong != nil:
 		return c.wrong
 	case err == nil && o.filter.Rule != "":
-		err = text.Messagef("no claim like that has in its last decision the rule or code %q", o.filter.Rule)
+		err = text.Messagef("no claim like that, decided in the last %s, has the rule or code %q",
+			*o.since, o.filter.Rule)
 	}
 	return err
 }

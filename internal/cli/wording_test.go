@@ -110,7 +110,7 @@ func TestAPolicyIsShownAsAFileThatMakesItAgain(t *testing.T) {
 }
 
 func TestASpreadsheetTakesNoCellForAFormula(t *testing.T) {
-	for cell, want := range map[string]string{"": "", "-": "-", "-1+2": "'-1+2", "=1": "'=1", "+1": "'+1", "@x": "'@x", "CLM-1-1": "CLM-1-1"} {
+	for cell, want := range map[string]string{"": "", "-": "-", "-1+2": "'-1+2", "=1": "'=1", "+1": "'+1", "@x": "'@x", "CLM-1-1": "CLM-1-1", "7": "7", "007": "'007", "1E5": "'1E5", "1.50": "'1.50", "123456789012": "'123456789012"} {
 		check.Same(t, want, spreadsheetSafe(cell), "%q", cell)
 	}
 }

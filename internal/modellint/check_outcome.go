@@ -35,6 +35,9 @@ func constant(m entry) string {
 	if !computed {
 		return m.value
 	}
+	if slices.Contains(input.Outcomes(), feel) {
+		return m.value // without quotes it is a variable
+	}
 	value, _ := strconv.Unquote(feel)
 	return value
 }

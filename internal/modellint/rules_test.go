@@ -43,7 +43,7 @@ func TestTimersThatDoNotWaitAsDecided(t *testing.T) {
 		wait: "", "=duration(retryDecision.backoffDuration)": "", `=duration("PT1M") * backoffMinutes`: "", `="PT" + string(backoffMinutes * 60) + "S"`: "",
 		"=date and time(nextRetryTime) - now()": "", "=backoffMinutes": "error", "=string(backoffMinutes)": "error", `="PT" + backoffMinutes + "M"`: "error",
 		`="PT" + string(backoffMinutes)`: "error", `="PT" + string(maxRetries) + "M"`: "error", "=retryDecision.backoffDuration": "", "=nextRetryTime": "error", `="PT" + string(backoffMinutes) + "S"`: "error",
-		`="P" + string(backoffMinutes) + "M"`: "error", `="PT" + string(backoffMinutes * 1.5) + "M"`: "error",
+		`="P" + string(backoffMinutes) + "M"`: "error", `="PT" + string(backoffMinutes * 1.5) + "M"`: "error", `="PT" + string(backoffMinutes * 60) + "M"`: "error",
 		"=retryAfter": "error", `="PT" + string(retryCount) + "M"`: "warning", `=duration("PT5M")`: "warning",
 	} {
 		f := changed(t, "loop", wait, feel)

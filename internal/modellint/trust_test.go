@@ -56,6 +56,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"loop", slip{misspeltHeader + `<zeebe:ioMapping>` + outcome, "<zeebe:ioMapping>\n          " + outcome}, "warning policy-unknown Task_RecordAbandoned"},
 		{"loop", slip{``, outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
 		{"loop", slip{`<zeebe:input source="=&#34;ABANDON&#34;" target="outcome" />`, outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
+		{"loop", slip{`<zeebe:input source="=ABANDONED" target="outcome" />`, outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
 		{"loop", slip{`<zeebe:input source="Abandoned" target="outcome" />`, outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
 		{"loop", slip{`id="Event_WaitBackoff">`, `id="TimerEventDefinition_Backoff">`}, "error reference-broken Event_WaitBackoff"},
 		{"loop", slip{`sourceRef="Task_RecordAbandoned" targetRef="EndEvent_None"`, `sourceRef="Task_RecordAbandoned" targetRef="EndEvent_ClaimAbandoned"`}, "error reference-broken Flow_AbandonRecorded"},

@@ -44,7 +44,7 @@ func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answe
 
 // entry returns what is to be recorded of a job.
 func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
-	entry := audit.Entry{Key: h.opt.key(j, o.Identity...)}
+	entry := audit.Entry{Key: h.opt.key(j, o.Identity...), ClaimID: o.ClaimID}
 	record := audit.Record{Kind: audit.KindRejected, At: h.opt.Now().UTC().Truncate(time.Microsecond)}
 	if o.Invalid != nil {
 		detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
@@ -52,7 +52,6 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 		entry.Make = func(audit.State) audit.Record { return record }
 		return entry
 	}
-	entry.ClaimID = o.ClaimID
 	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.Said.DecidedBy, "{}"
 	detail := o.Said
 	detail.ProcessID, detail.ElementID = j.ProcessID, j.ElementID

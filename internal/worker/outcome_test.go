@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,13 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		check.Same(t, tt.said, strings.Join([]string{facts.Justification, facts.DecidedBy, facts.RedriveID, facts.RedriveWait, facts.DecisionProblem}, " "), "%s: what was said", tt.outcome)
 		check.Same(t, []audit.Kind{tt.kind}, c.outcomes, "%s: counted", tt.outcome)
 	}
+}
+
+func TestAWrongOutcomeIsAnIncidentOfItsClaim(t *testing.T) {
+	m := newMemory()
+	a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ACCEPTED"}`)})[0]
+	record := m.only(t)
+	check.Same(t, "fail REJECTED CLM-001-1", fmt.Sprint(a.Kind, " ", record.Kind, " ", record.ClaimID), "answer and record")
 }
 
 // The KPIs are by policy, and most claims never fail: without a name they would count for none.

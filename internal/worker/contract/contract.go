@@ -60,6 +60,9 @@ const (
 	HeaderOnPermanent = "onPermanent"
 )
 
+// HeaderByPerson is the task header by which a record of SUBMITTED has who said so, and why: "true".
+const HeaderByPerson = "byPerson"
+
 // Headers are the names of the task headers that change a decision or its record.
 func Headers() []string {
 	return []string{

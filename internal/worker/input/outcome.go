@@ -68,7 +68,8 @@ func ReadOutcome(j *job.Job) Outcome {
 		o.readReason(r)
 		problem := redact.Text(r.values[contract.DecisionProblem].Str)
 		o.Said.DecisionProblem = typed(problem, contract.MaxDecisionProblem)
-	case o.Kind != audit.KindSubmitted: // what is left of an earlier order is no reason of the insurer's
+	// What is left of an earlier order is no reason of the insurer's.
+	case o.Kind != audit.KindSubmitted || gjson.Get(j.Headers, contract.HeaderByPerson).Str == "true":
 		o.Said.RedriveID = id
 		o.readReason(r)
 	}

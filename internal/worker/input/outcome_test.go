@@ -25,6 +25,11 @@ func TestAnOutcomeKeepsWhatAPersonSaidOfIt(t *testing.T) {
 	long := strings.Repeat("não ", 20_000)
 	cut := strings.TrimSpace(strings.Repeat("não ", contract.MaxJustification/len([]rune("não "))))
 	who := strings.Repeat("é", contract.MaxDecidedBy)
+	byPerson := input.ReadOutcome(&job.Job{
+		Headers:   `{"byPerson":"true"}`,
+		Variables: `{"claimId":"CLM-A-1","outcome":"SUBMITTED","justification":"paga por fora","decidedBy":"ana.lima"}`,
+	}).Said
+	check.Same(t, "paga por fora ana.lima", byPerson.Justification+" "+byPerson.DecidedBy, "of a claim that a person settled")
 	for _, tt := range []struct{ outcome, variables, want string }{
 		{"REDRIVEN", fit + `,"redriveWait":"PT160M"`, kept + "PT160M|"},
 		{"REDRIVEN", `"justification":"por ordem","redriveWait":"PT0S","decidedBy":"` + who + `"`, "por ordem|" + who + "||PT0M|"},
