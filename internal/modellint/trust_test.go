@@ -36,6 +36,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"pool", slip{`=shouldretry = true</conditionExpression>`, condition}, "error variable-misspelt Gateway_ShouldRetry"},
 		{"pool", slip{`=shouldRetry = "true"</conditionExpression>`, condition}, "error condition-form Gateway_ShouldRetry"},
 		{"pool", slip{`shouldRetry = true</conditionExpression>`, condition}, "error condition-form Gateway_ShouldRetry"},
+		{"pool", slip{`=shouldRetry = true and errorClassification = "Transient"</conditionExpression>`, condition}, "warning condition-form Gateway_ShouldRetry"},
 		{"pool", slip{`=not(shouldRetry)</conditionExpression>`, condition}, "error wait-leads-astray Gateway_ShouldRetry"},
 		{"pool", slip{`=shouldRetry = false</conditionExpression>`, condition}, "error wait-leads-astray Gateway_ShouldRetry"},
 		{"pool", slip{`=shouldRetry = approved</conditionExpression>`, condition}, "warning condition-form Gateway_ShouldRetry"},
