@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -18,19 +17,13 @@ import (
 	"hospital.example/analyze-retry/internal/testing/devpostgres"
 )
 
-// holding is another client's transaction that has stored the key of a job and neither commits nor ends.
+// holding is another worker's append about the claim of a job, which neither commits nor ends.
 func holding(tb testing.TB, address string, job int) (rollback func()) {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
 	check.Must(tb, err)
-	r := audittest.Record(job)
-	for _, statement := range []string{"BEGIN", fmt.Sprintf(`INSERT INTO analyze_retry.records
-		VALUES (-1, 1, 0, %d, %d, 0, now(), now(), 77, 0, 0, 0, 1, 0, '\x%x', '', '%s', '', '', '', '', '', '', '', '', '', '')`,
-		r.JobKey, r.ProcessInstanceKey, r.Inputs, r.Cluster)} {
-		if _, err := conn.Exec(tb.Context(), statement); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	_, err = conn.Exec(tb.Context(), "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('"+audittest.Record(job).ClaimID+"', 0))")
+	check.Must(tb, err)
 	end := sync.OnceFunc(func() { _ = conn.Close(context.Background()) })
 	tb.Cleanup(end)
 	return end
@@ -45,7 +38,7 @@ func TestAnAppendWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 	if _, err := s.Append(ctx, audittest.Entries(audittest.Records(0, 3)...)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v", err)
 	}
-	// The other one still holds the key; what has nothing to do with it goes on.
+	// The other one still holds the claim; what has nothing to do with it goes on.
 	audittest.Append(t, s, audittest.Record(5))
 	// Nor does the server let it wait for ever where no context does.
 	_, err := s.Append(t.Context(), audittest.Entries(audittest.Records(0, 3)...))

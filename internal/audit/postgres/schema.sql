@@ -1,7 +1,7 @@
 -- The tables of a store, and their version. Everything is in the schema analyze_retry, which the search_path names. What the
 -- application role may do with it is in grants.sql.
 CREATE TABLE schema_version (version integer NOT NULL);
-INSERT INTO schema_version VALUES (7);
+INSERT INTO schema_version VALUES (8);
 
 -- What belongs to the store as a whole: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (
@@ -42,9 +42,10 @@ CREATE TABLE records (
     message              text        NOT NULL,
     variables            text        NOT NULL,
     detail               text        NOT NULL,
-    CONSTRAINT records_place UNIQUE (chain, seq),
-    CONSTRAINT records_key UNIQUE (job_key, input_hash, process_instance_key, cluster)
+    CONSTRAINT records_place UNIQUE (chain, seq)
 );
+-- Not unique: who appends looks for the records of its jobs behind the locks of their claims.
+CREATE INDEX records_job ON records (job_key);
 -- A claim's records are found by their links, from its row and from the records that have none behind them.
 CREATE INDEX records_claim ON records (claim_id, id) WHERE kind IN (7, 16, 18);
 -- A B-tree and no BRIN: what is read in the order of time is read in exactly that order.

@@ -38,7 +38,7 @@ func TestRecordsAreReadByIndexWithoutStatistics(t *testing.T) {
 	for query, index := range map[string]string{
 		"SELECT * FROM records ORDER BY id":                                                    "records_pkey",
 		"SELECT * FROM records WHERE at >= '2015-03-01' AND at < '2016-01-01' ORDER BY at, id": "records_at",
-		"SELECT * FROM records WHERE job_key = ANY ('{1,2,3,4,5,6,7,8,9,10}'::bigint[])":       "records_key",
+		"SELECT * FROM records WHERE job_key = ANY ('{1,2,3,4,5,6,7,8,9,10}'::bigint[])":       "records_job",
 	} {
 		if plan := postgres.Plan(t, s, query); !strings.Contains(plan, index) || strings.Contains(plan, "Sort") || strings.Contains(plan, "Seq Scan") {
 			t.Errorf("%s:\n%s", query, plan)

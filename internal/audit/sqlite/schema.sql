@@ -1,6 +1,6 @@
 -- The tables of a store, and their version.
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
-INSERT INTO schema_version VALUES (8);
+INSERT INTO schema_version VALUES (9);
 
 -- What the store knows about itself: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (
@@ -41,7 +41,7 @@ CREATE TABLE records (
 
 -- Both grow at their right edge. An index of all claims would cost a page for each record: the records of a claim are found
 -- by their links, from its row and from those that have none, which are refused decisions (7) and ends (16, 18).
-CREATE UNIQUE INDEX records_key ON records (job_key, input_hash, process_instance_key, cluster);
+CREATE INDEX records_job ON records (job_key);
 CREATE INDEX records_at ON records (at);
 CREATE INDEX records_claim ON records (claim_id) WHERE kind IN (7, 16, 18);
 

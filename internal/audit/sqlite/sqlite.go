@@ -108,7 +108,7 @@ func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit
 var tables string
 
 // schemaVersion is their version.
-const schemaVersion = 8
+const schemaVersion = 9
 
 // makeTables makes the tables of a new store in one transaction. The journal's mode is set here once: it
 // stays with the file.
