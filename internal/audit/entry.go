@@ -68,7 +68,7 @@ func NewBatch(entries []Entry) *Batch {
 	for i := range entries {
 		e := &entries[i]
 		clean(&e.Cluster, &e.ClaimID)
-		if e.ClaimID != "" && b.claims[e.ClaimID] == nil {
+		if b.claims[e.ClaimID] == nil {
 			b.claims[e.ClaimID] = &claimRow{}
 		}
 	}
@@ -95,7 +95,7 @@ func (b *Batch) Jobs() []int64 {
 	return slices.Compact(keys)
 }
 
-// Claims returns the claims in their order.
+// Claims returns the claims in their order. The empty one, of all jobs that name none, has no state.
 func (b *Batch) Claims() []string { return slices.Sorted(maps.Keys(b.claims)) }
 
 // HasRecord notes a stored record of one of the jobs.
@@ -159,9 +159,6 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, id int64) *Record 
 		}
 	}
 	row := b.claims[e.ClaimID]
-	if row == nil { // without a claim there is no state
-		row = &claimRow{}
-	}
 	if row.err != nil {
 		result.Err = row.err
 		return nil
@@ -172,9 +169,7 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, id int64) *Record 
 	}
 	r.ID, r.Prev, r.Course = id, row.state.Tip, row.state.course(r)
 	chain.Link(r)
-	if e.ClaimID != "" {
-		row.state, row.changed = row.state.Add(r), true
-	}
+	row.state, row.changed = row.state.Add(r), true
 	b.stored[e.JobKey] = append(b.stored[e.JobKey], r)
 	return r
 }

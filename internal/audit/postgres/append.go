@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,9 +16,9 @@ import (
 )
 
 const (
-	// lockNames locks the claims for the length of the transaction, also those without a row, and the jobs
-	// without a claim. All take the locks in one order, that of the hashes.
-	lockNames = `SELECT pg_advisory_xact_lock(hash) FROM (
+	// lockClaims locks the claims for the length of the transaction, also those without a row, and the empty
+	// one, of all jobs that name none. All take the locks in one order, that of the hashes.
+	lockClaims = `SELECT pg_advisory_xact_lock(hash) FROM (
 		SELECT hashtextextended(name, 0) AS hash FROM unnest($1::text[]) AS name ORDER BY hash) AS ordered`
 
 	// takeChain takes a free chain, or waits for one of them where all are taken; those that wait spread over
@@ -40,9 +39,9 @@ const (
 	setHead = "UPDATE heads SET seq = $2, hash = $3, at = $4, signature = $5 WHERE chain = $1"
 )
 
-// Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims and
-// jobs, a chain, the IDs. So IDs ascend within a claim and within a chain, and a transaction that has
-// its chain does not wait. An append of nothing blocks no other, and fails where any fails, such as behind a
+// Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims, a
+// chain, the IDs. So IDs ascend within a claim and within a chain, and a transaction that has its chain does
+// not wait. An append of nothing blocks no other, and fails where any fails, such as behind a
 // pooler that takes no transaction, or a lock on a table.
 func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
 	results, err := s.append(ctx, entries)
@@ -61,12 +60,7 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 		}
 	}()
 	batch := audit.NewBatch(entries)
-	names := batch.Claims()
-	for i := range entries {
-		if e := &entries[i]; e.ClaimID == "" {
-			names = append(names, strconv.FormatInt(e.JobKey, 10))
-		}
-	}
+	claims := batch.Claims()
 	var end audit.Head
 	var id int64
 	ids := make([]int64, 0, len(entries))
@@ -74,8 +68,8 @@ func (s *store) append(ctx context.Context, entries []audit.Entry) (results []au
 	var first pgx.Batch
 	first.Queue("BEGIN")
 	first.Queue("SELECT current_setting('lock_timeout')").Query(ownSession)
-	first.Queue(lockNames, names)
-	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", batch.Claims()).
+	first.Queue(lockClaims, claims)
+	first.Queue("SELECT claim_id, state FROM claims WHERE claim_id = ANY ($1::text[])", claims).
 		Query(each(reading.State(s.Secret, batch.HasRow)))
 	first.Queue(reading.Select+" FROM records WHERE job_key = ANY ($1::bigint[])", batch.Jobs()).
 		Query(each(reading.Record(batch.HasRecord)))
