@@ -41,14 +41,10 @@ const (
 
 // Append implements [audit.Store] in two round trips. Locks are taken in one order by all: the claims, a
 // chain, the IDs. So IDs ascend within a claim and within a chain, and a transaction that has its chain does
-// not wait. An append of nothing blocks no other, and fails where any fails, such as behind a
-// pooler that takes no transaction, or a lock on a table.
-func (s *store) Append(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error) {
-	results, err := s.append(ctx, entries)
-	return results, s.wrap("append", err)
-}
-
-func (s *store) append(ctx context.Context, entries []audit.Entry) (results []audit.Stored, err error) {
+// not wait. An append of nothing blocks no other, and fails where any fails, such as behind a pooler that
+// takes no transaction, or a lock on a table.
+func (s *store) Append(ctx context.Context, entries []audit.Entry) (results []audit.Stored, err error) {
+	defer func() { err = s.wrap("append", err) }()
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
