@@ -30,55 +30,55 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Chain links records: each hash covers the record and the hash before. It is made by [NewChain] or
-// [ChainAt], and is for one goroutine at a time.
-type Chain struct {
-	Number int
-	// Seq is the place of the last record, 0 where there is none, and Last its hash.
-	Seq  int64
-	Last Hash
-
-	buf []byte // of the last record, reused
+// Head is a place in a chain of records, in which each hash covers the record and the hash before. Signed at
+// the chain's end it says how many records the chain has: if the last ones are cut off, no head fits, and
+// nobody can sign a new one without the key. Signed as a cut it stands for the records up to there, which a
+// purge has removed; the chain is checked from there on.
+type Head struct {
+	Chain int   `json:"chain"`
+	Seq   int64 `json:"seq"`
+	Hash  Hash  `json:"hash"`
+	// At is when the last record was decided, of a cut when the records were removed: UTC, whole
+	// microseconds.
+	At time.Time `json:"at"`
+	// Signature is Ed25519, over all of the above and what the place is.
+	Signature []byte `json:"signature"`
 }
 
-// NewChain begins the chain of this number.
-func NewChain(number int) *Chain {
+// Beginning is the place before the first record of the chain of this number.
+func Beginning(number int) Head {
 	n := uint64(number) //nolint:gosec // a small number
 	text := binary.BigEndian.AppendUint64([]byte("analyze-retry audit chain v1\x00"), n)
-	return ChainAt(Head{Chain: number, Hash: sha256.Sum256(text)})
+	return Head{Chain: number, Hash: sha256.Sum256(text)}
 }
 
-// ChainAt goes on with a chain whose last record is known.
-func ChainAt(h Head) *Chain {
-	return &Chain{Number: h.Chain, Seq: h.Seq, Last: h.Hash, buf: make([]byte, 0, 4096)}
-}
-
-// Link gives the record, which has its ID already, its chain, its place and its hash, and makes it the last
-// one. It also cuts the record's times to what is stored and hashed, so that what is returned is what will be
-// read.
-func (c *Chain) Link(r *Record) {
+// Link gives the record, which has its ID already, the place behind this one and its hash, and moves there;
+// what At and Signature say is then of the place before. It also cuts the record's times to what is stored
+// and hashed, so that what is returned is what will be read.
+func (h *Head) Link(r *Record) {
 	r.At = r.At.UTC().Truncate(time.Microsecond)
 	r.NextRetryTime = r.NextRetryTime.UTC().Truncate(time.Second)
-	c.Seq++
-	r.Chain, r.Seq = c.Number, c.Seq
-	c.Last = c.digest(r)
-	r.Hash = c.Last
+	h.Seq++
+	r.Chain, r.Seq = h.Chain, h.Seq
+	h.Hash = h.digest(r)
+	r.Hash = h.Hash
 }
 
-// Follows reports whether the record is the next one of the chain, unchanged; if so it becomes the last one.
-func (c *Chain) Follows(r *Record) bool {
+// follows reports whether the record is the next one, unchanged; if so it moves there.
+func (h *Head) follows(r *Record) bool {
 	whole := r.NextRetryTime.Nanosecond() == 0 // seconds are hashed
-	if r.Chain != c.Number || r.Seq != c.Seq+1 || r.Hash != c.digest(r) || !whole {
+	if r.Chain != h.Chain || r.Seq != h.Seq+1 || r.Hash != h.digest(r) || !whole {
 		return false
 	}
-	c.Seq, c.Last = r.Seq, r.Hash
+	h.Seq, h.Hash = r.Seq, r.Hash
 	return true
 }
 
 // digest hashes the hash before and every stored field: numbers in eight bytes, texts with their length in
 // front, so that nothing can move from one field into the next.
-func (c *Chain) digest(r *Record) Hash {
-	b := append(c.buf[:0], c.Last[:]...)
+func (h *Head) digest(r *Record) Hash {
+	var room [4096]byte
+	b := append(room[:0], h.Hash[:]...)
 	for _, n := range [...]int64{
 		int64(r.Chain), r.Seq, r.ID, int64(r.Kind), Micros(r.At), r.JobKey, r.ProcessInstanceKey,
 		int64(r.RetryCount), Micros(r.NextRetryTime) / 1_000_000, r.Prev, int64(r.MaxRetries),
@@ -94,7 +94,6 @@ func (c *Chain) digest(r *Record) Hash {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(text))) //nolint:gosec // a record is kilobytes
 		b = append(b, text...)
 	}
-	c.buf = b
 	return sha256.Sum256(b)
 }
 
@@ -114,28 +113,12 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// Head is a signed place in a chain. At the chain's end it says how many records the chain has: if the last
-// ones are cut off, no head fits, and nobody can sign a new one without the key. As a cut it stands for the
-// records up to there, which a purge has removed; the chain is checked from there on.
-type Head struct {
-	Chain int   `json:"chain"`
-	Seq   int64 `json:"seq"`
-	Hash  Hash  `json:"hash"`
-	// At is when the last record was decided, of a cut when the records were removed: UTC, whole
-	// microseconds.
-	At time.Time `json:"at"`
-	// Signature is Ed25519, over all of the above and what the place is.
-	Signature []byte `json:"signature"`
-}
-
 // Head signs the end of a chain.
-func (s *Secret) Head(c *Chain, at time.Time) Head {
-	return s.sign("head v1", c.Number, c.Seq, c.Last, at)
-}
+func (s *Secret) Head(end Head, at time.Time) Head { return s.sign("head v1", end, at) }
 
 // Cut signs what stands for removed records.
 func (s *Secret) Cut(p Purged, at time.Time) Head {
-	return s.sign("cut v1", p.Chain, p.Through, p.Hash, at)
+	return s.sign("cut v1", Head{Chain: p.Chain, Seq: p.Through, Hash: p.Hash}, at)
 }
 
 // CheckHead reports whether the end of a chain was signed with this key and not changed since.
@@ -144,8 +127,8 @@ func (p Public) CheckHead(h Head) bool { return p.check("head v1", h) }
 // CheckCut reports the same of a cut.
 func (p Public) CheckCut(h Head) bool { return p.check("cut v1", h) }
 
-func (s *Secret) sign(what string, chain int, seq int64, hash Hash, at time.Time) Head {
-	h := Head{Chain: chain, Seq: seq, Hash: hash, At: at.UTC().Truncate(time.Microsecond)}
+func (s *Secret) sign(what string, h Head, at time.Time) Head {
+	h.At = at.UTC().Truncate(time.Microsecond)
 	h.Signature = ed25519.Sign(s.private, h.message(what))
 	return h
 }

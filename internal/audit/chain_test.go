@@ -11,7 +11,8 @@ import (
 // hashOf links a record as the first one of chain 1, and returns its hash.
 func hashOf(r audit.Record) string {
 	r.ID = 1
-	audit.NewChain(1).Link(&r)
+	chain := audit.Beginning(1)
+	chain.Link(&r)
 	return r.Hash.String()
 }
 

@@ -126,18 +126,17 @@ func (b *Batch) Place(secret *Secret, end Head, ids []int64) {
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(b.entries[i].JobKey, b.entries[j].JobKey)
 	})
-	chain := ChainAt(end)
 	for _, i := range order {
-		id := chain.Seq + 1
+		id := b.Head.Seq + 1
 		if ids != nil {
 			id = ids[len(b.Records)]
 		}
-		if r := b.place(&b.entries[i], &b.Results[i], chain, id); r != nil {
+		if r := b.place(&b.entries[i], &b.Results[i], id); r != nil {
 			b.Records = append(b.Records, r)
 		}
 	}
 	if last := len(b.Records) - 1; last >= 0 {
-		b.Head = secret.Head(chain, b.Records[last].At)
+		b.Head = secret.Head(b.Head, b.Records[last].At)
 	}
 	for _, claim := range b.Claims() {
 		switch row := b.claims[claim]; {
@@ -151,7 +150,7 @@ func (b *Batch) Place(secret *Secret, end Head, ids []int64) {
 }
 
 // place returns the record of an entry, nil where no new one is stored.
-func (b *Batch) place(e *Entry, result *Stored, chain *Chain, id int64) *Record {
+func (b *Batch) place(e *Entry, result *Stored, id int64) *Record {
 	for _, r := range b.stored[e.JobKey] {
 		if r.Key == e.Key {
 			*result = Stored{Record: *r, Repeated: true}
@@ -168,7 +167,7 @@ func (b *Batch) place(e *Entry, result *Stored, chain *Chain, id int64) *Record 
 		return nil
 	}
 	r.ID, r.Prev, r.Course = id, row.state.Tip, row.state.course(r)
-	chain.Link(r)
+	b.Head.Link(r)
 	row.state, row.changed = row.state.Add(r), true
 	b.stored[e.JobKey] = append(b.stored[e.JobKey], r)
 	return r

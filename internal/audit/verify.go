@@ -108,7 +108,7 @@ type check struct {
 
 // chainCheck is the check of one chain.
 type chainCheck struct {
-	*Chain
+	Head // the place that is reached
 
 	records int64 // by the signed head
 	// heads are its own and those known, by place; a trail that was put back and went on has two of one.
@@ -127,7 +127,7 @@ func (c *check) Ends(heads, cuts []Head) error {
 				"its head was not signed with this key: the chain was made anew, or the key is another one")}
 		}
 		at := map[int64][]Head{h.Seq: {h}}
-		c.chains[h.Chain] = &chainCheck{Chain: NewChain(h.Chain), records: h.Seq, heads: at}
+		c.chains[h.Chain] = &chainCheck{Head: Beginning(h.Chain), records: h.Seq, heads: at}
 	}
 	for _, cut := range cuts {
 		of := c.chains[cut.Chain]
@@ -140,7 +140,7 @@ func (c *check) Ends(heads, cuts []Head) error {
 				"its signed head is behind the cut: an earlier one was put back")}
 		}
 		c.Removed += cut.Seq
-		of.Chain = ChainAt(cut)
+		of.Head = cut
 	}
 	for _, k := range c.known {
 		of, at := c.chains[k.Chain], k.At.Format(time.RFC3339)
@@ -173,7 +173,7 @@ func (c *check) Record(r *Record) error {
 		return broken(r, words.Messagef("added: the signed head has %d records", of.records))
 	case r.Seq > want:
 		return &BrokenError{Chain: r.Chain, Seq: want, Why: words.Messagef("removed")}
-	case !of.Follows(r):
+	case !of.follows(r):
 		return broken(r, words.Messagef("changed, or moved here from another place"))
 	}
 	c.Records++
@@ -186,7 +186,7 @@ func (c *check) Record(r *Record) error {
 // compare holds the place that a chain has reached against the heads of that place.
 func (c *check) compare(of *chainCheck) error {
 	for _, h := range of.heads[of.Seq] {
-		if h.Hash != of.Last {
+		if h.Hash != of.Hash {
 			why := words.Messagef("its hash is not that of the head signed for %s", h.At)
 			return &BrokenError{Chain: h.Chain, Seq: h.Seq, Why: why}
 		}
@@ -258,7 +258,7 @@ func (c *check) walkedAll() error {
 		for seq, all := range of.heads {
 			if seq > of.Seq {
 				why := words.Messagef("removed: a head signed for %s has %d records", all[0].At, seq)
-				return &BrokenError{Chain: of.Number, Seq: of.Seq + 1, Why: why}
+				return &BrokenError{Chain: of.Chain, Seq: of.Seq + 1, Why: why}
 			}
 		}
 	}

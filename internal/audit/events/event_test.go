@@ -157,7 +157,8 @@ func TestEventOfARealDecisionFitsItsSchema(t *testing.T) {
 			record.Kind, record.NextRetryTime = audit.KindOf(string(d.Outcome)), d.NextRetryTime
 			decision := contract.Of(&d, jobType, text.English)
 			record.Variables, record.Detail = decision.Encode(), (&contract.Detail{SubmissionError: request.SubmissionError}).Encode()
-			audit.NewChain(1).Link(&record)
+			chain := audit.Beginning(1)
+			chain.Link(&record)
 			fits(t, fromRecord(t, &record))
 		}
 	}

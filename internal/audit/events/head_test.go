@@ -18,7 +18,7 @@ import (
 // headsEvent is the event of an end of chain 1 with so many records.
 func headsEvent(t *testing.T, secret *audit.Secret, seq int64) events.Event {
 	t.Helper()
-	head := secret.Head(audit.ChainAt(audit.Head{Chain: 1, Seq: seq, Hash: audit.Hash{1}}), eventstest.Began)
+	head := secret.Head(audit.Head{Chain: 1, Seq: seq, Hash: audit.Hash{1}}, eventstest.Began)
 	unsigned := audit.Head{Chain: 2, Seq: 7}
 	event, err := events.FromHeads("production", secret.Public(), []audit.Head{head, unsigned})
 	check.Must(t, err)

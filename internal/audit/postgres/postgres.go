@@ -101,7 +101,7 @@ func (s *store) settle(ctx context.Context, tx pgx.Tx) error {
 		return audit.WrongKey(key, given)
 	}
 	for n := 1; err == nil && n <= chains; n++ {
-		h := s.Secret.Head(audit.NewChain(n), time.Now())
+		h := s.Secret.Head(audit.Beginning(n), time.Now())
 		_, err = tx.Exec(ctx, setHead+" AND signature = ''", h.Chain, h.Seq, h.Hash[:], h.At, h.Signature)
 	}
 	return err

@@ -71,7 +71,7 @@ func (w *writer) keepLog() {
 // load reads where the chain ends, and begins it in a new store. Signing a new head over an end that the last
 // one does not name would hide that records were cut off or added.
 func (w *writer) load(ctx context.Context) error {
-	w.end = audit.Head{Chain: chainNumber, Hash: audit.NewChain(chainNumber).Last}
+	w.end = audit.Beginning(chainNumber)
 	last := reading.Head(func(h audit.Head) { w.end = h })
 	err := database{w}.Read(ctx, last, "SELECT * FROM (SELECT chain, seq, hash, at, x'' FROM records "+
 		"ORDER BY id DESC LIMIT 1) UNION ALL SELECT * FROM cuts ORDER BY 2")
@@ -87,7 +87,7 @@ func (w *writer) load(ctx context.Context) error {
 	case err != nil:
 		return err
 	case key == "" && w.end.Seq == 0:
-		w.end = w.secret.Head(audit.NewChain(chainNumber), time.Now())
+		w.end = w.secret.Head(w.end, time.Now())
 		return w.transact(ctx, func(ctx context.Context, w *writer) error {
 			return errors.Join(
 				w.exec(ctx, "INSERT INTO meta VALUES ('key', ?)", given),

@@ -119,7 +119,7 @@ var purgeFacts = []fact{
 		now := s.head(t)
 		other := now.Hash
 		other[0]++
-		lost := s.secret.Head(audit.ChainAt(audit.Head{Chain: now.Chain, Seq: now.Seq, Hash: other}), now.At)
+		lost := s.secret.Head(audit.Head{Chain: now.Chain, Seq: now.Seq, Hash: other}, now.At)
 		s.finds(t, now.Seq, lost, now)
 		s.finds(t, now.Seq, now, lost)
 	}},
@@ -145,7 +145,7 @@ var purgeFacts = []fact{
 		other := Secret(t)
 		mine := s.head(t)
 		for _, chain := range []int{mine.Chain, mine.Chain + 1} {
-			_, err := s.verify(t, mine, other.Head(audit.ChainAt(audit.Head{Chain: chain, Seq: 2, Hash: mine.Hash}), mine.At))
+			_, err := s.verify(t, mine, other.Head(audit.Head{Chain: chain, Seq: 2, Hash: mine.Hash}, mine.At))
 			if err == nil || IsBroken(err) {
 				t.Errorf("chain %d: %v", chain, err)
 			}

@@ -115,13 +115,13 @@ var tamperFacts = []fact{
 			t.Errorf("a known head of the past: %v", err)
 		}
 		known.Hash[0]++
-		known = s.secret.Head(audit.ChainAt(known), known.At)
+		known = s.secret.Head(known, known.At)
 		s.finds(t, 6, known)
 	}},
 	{"a chain made anew without the key is found", func(t *testing.T, s *subject) {
 		s.append(t, Records(0, 10)...)
 		head := s.head(t)
-		chain := audit.NewChain(head.Chain)
+		chain := audit.Beginning(head.Chain)
 		forged := s.all(t)
 		forged[4].ClaimID = "CLM-forged-1"
 		s.tamper(t, "UPDATE records SET claim_id = 'CLM-forged-1' WHERE seq = 5")
@@ -130,7 +130,7 @@ var tamperFacts = []fact{
 			s.tamper(t, "UPDATE records SET hash = %s WHERE seq = %d", s.database.Bytes(forged[i].Hash[:]), forged[i].Seq)
 		}
 		s.finds(t, 10) // the old head
-		last := chain.Last
+		last := chain.Hash
 		s.tamper(t, "UPDATE heads SET hash = %s", s.database.Bytes(last[:]))
 		s.finds(t, 0)
 		other := Secret(t)

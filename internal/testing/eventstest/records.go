@@ -43,7 +43,7 @@ func Samples() []audit.Record {
 		{Kind: audit.KindRedriven, RetryCount: 2},
 		{Kind: audit.KindDecisionRefused, RetryCount: 5},
 	}
-	chain := audit.NewChain(1)
+	chain := audit.Beginning(1)
 	for i := range records {
 		r := &records[i]
 		r.At = Began.Add(time.Duration(i) * time.Hour)
