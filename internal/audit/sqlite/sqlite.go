@@ -69,14 +69,17 @@ func (s *store) open(ctx context.Context, key func(fresh bool) (*audit.Secret, e
 	if s.Secret, err = key(s.place.open[s.place.file].Size() == 0); err != nil {
 		return err
 	}
-	if err := makeTables(ctx, s.path); err != nil {
+	if s.writer, err = openWriter(ctx, s.path, s.Secret); err != nil {
+		return err
+	}
+	if err := s.writer.makeTables(ctx); err != nil {
 		return err
 	}
 	// From here on a reader is connected, so that the log stays while the writer is opened anew.
 	if err := s.openReader(ctx); err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, s.path, s.Secret); err != nil {
+	if err := s.writer.load(ctx); err != nil {
 		return err
 	}
 	s.stored = s.writer.end.Seq
@@ -109,38 +112,6 @@ var tables string
 
 // schemaVersion is their version.
 const schemaVersion = 9
-
-// makeTables makes the tables of a new store in one transaction. The journal's mode is set here once: it
-// stays with the file.
-func makeTables(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)"))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	var mode string
-	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file system does not allow SQLite's write-ahead log "+
-			"(journal mode %q): use a local disk", mode)
-	}
-	var defined int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&defined); err != nil {
-		return err
-	}
-	if defined == 0 {
-		if _, err := db.ExecContext(ctx, "BEGIN;"+tables+"COMMIT"); err != nil {
-			return err
-		}
-	}
-	// A process that was killed, or whose sync failed, may have left records in the log that are not on the
-	// disk. They count as stored from here on, so they go to the disk now.
-	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	return err
-}
 
 // openReader opens the connections of the readers, and refuses a store of another version. Each has a cache
 // of 256 KiB: the usual 2 MB takes 4.4 in memory and serves no question sooner, as each reads a page once.
@@ -243,9 +214,11 @@ func (s *store) reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.end.Seq < s.stored {
+	if err = w.load(ctx); err == nil && w.end.Seq < s.stored {
 		err = fmt.Errorf("what was stored is not in the file any more: it had %d records and has %d: "+
 			"stop this worker and restore a backup (worker audit restore)", s.stored, w.end.Seq)
+	}
+	if err != nil {
 		return errors.Join(err, w.close())
 	}
 	s.writer = w

@@ -48,8 +48,14 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "audit.db")
-	_, err = private(path)
-	if err = errors.Join(err, makeTables(context.Background(), path)); err != nil {
+	if _, err = private(path); err != nil {
+		return nil, err
+	}
+	w, err := openWriter(context.Background(), path, nil)
+	if err == nil {
+		err = errors.Join(w.makeTables(context.Background()), w.close())
+	}
+	if err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)

@@ -36,8 +36,8 @@ type writer struct {
 // an insert of many rows journals its pages in a file. cache_size: the usual 2 MB save nothing, and half a MB
 // costs a twentieth of a write.
 func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer, error) {
-	db, err := sql.Open("sqlite", source(path, "rw", "synchronous(FULL)", "secure_delete(ON)",
-		"temp_store(MEMORY)", "wal_autocheckpoint(4000)", "cache_size(-1000)"))
+	db, err := sql.Open("sqlite", source(path, "rw", "journal_mode(WAL)", "synchronous(FULL)",
+		"secure_delete(ON)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)", "cache_size(-1000)"))
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +45,32 @@ func openWriter(ctx context.Context, path string, secret *audit.Secret) (*writer
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	w := &writer{secret: secret, db: db, conn: conn, stmts: map[string]*sql.Stmt{}}
-	if err := w.load(ctx); err != nil {
-		return nil, errors.Join(err, w.close())
+	return &writer{secret: secret, db: db, conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// makeTables makes the tables of a store in a file that has none.
+func (w *writer) makeTables(ctx context.Context) error {
+	var mode string
+	if err := w.conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
 	}
-	return w, nil
+	if mode != "wal" {
+		return fmt.Errorf("the file system does not allow SQLite's write-ahead log "+
+			"(journal mode %q): use a local disk", mode)
+	}
+	var defined int
+	if err := w.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&defined); err != nil {
+		return err
+	}
+	if defined == 0 {
+		if _, err := w.conn.ExecContext(ctx, "BEGIN;"+tables+"COMMIT"); err != nil {
+			return err
+		}
+	}
+	// A process that was killed, or whose sync failed, may have left records in the log that are not on the
+	// disk. They count as stored from here on, so they go to the disk now.
+	_, err := w.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
 }
 
 func (w *writer) close() error {
