@@ -166,28 +166,22 @@ func (s *store) Close() error {
 
 // write calls do with the writing connection, inside a transaction that is committed if do returns nil. After
 // any error the connection is given up: what the file holds is then read anew, and a sync that failed is not
-// taken for done when it is asked for again.
+// taken for done when it is asked for again. It fails where the file is not in its place after the
+// transaction: what that has stored is then in a file that the next process does not open.
 //
 // Once begun, a transaction is not interrupted: it takes milliseconds.
-func (s *store) write(ctx context.Context, do func(context.Context, *writer) error) error {
+func (s *store) write(ctx context.Context, do func(context.Context, *writer) error) (err error) {
+	defer func() { err = s.failed(err) }()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return s.failed(ctx.Err())
+		return ctx.Err()
 	}
 	if s.place == nil {
-		return s.failed(errors.New("not open for writing"))
+		return errors.New("not open for writing")
 	}
-	if err := ctx.Err(); err != nil {
-		return s.failed(err)
-	}
-	return s.failed(s.commit(context.WithoutCancel(ctx), do))
-}
-
-// commit is write; the caller must have the turn. It fails where the file is not in its place after the
-// transaction: what that has stored is then in a file that the next process does not open.
-func (s *store) commit(ctx context.Context, do func(context.Context, *writer) error) error {
+	ctx = context.WithoutCancel(ctx)
 	if s.writer == nil {
 		if err := s.reopen(ctx); err != nil {
 			return err

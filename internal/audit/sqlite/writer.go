@@ -203,9 +203,6 @@ func (w *writer) look(ctx context.Context, b *audit.Batch) error {
 			open = append(open, id)
 		}
 	}
-	if len(open) == 0 {
-		return nil
-	}
 	return database{w}.Read(ctx, reading.State(w.secret, b.HasRow),
 		"SELECT claim_id, state FROM (SELECT value FROM json_each(?)) CROSS JOIN claims ON id = value",
 		list(open))
