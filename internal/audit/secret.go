@@ -33,10 +33,7 @@ type Secret struct {
 // Public is the half of a [Secret] that can check but not sign.
 type Public struct{ key ed25519.PublicKey }
 
-const (
-	pemPrivate = "PRIVATE KEY"
-	pemPublic  = "PUBLIC KEY"
-)
+const pemPrivate = "PRIVATE KEY"
 
 // NewSecret makes a new key.
 func NewSecret() (*Secret, error) {
@@ -109,6 +106,7 @@ func LoadPublic(path string) (Public, error) {
 	}
 }
 
+// readPEM returns the key in a file, nil where what is there is none.
 func readPEM(path string) (any, error) {
 	text, mode, err := readfile.Read(path)
 	if err != nil {
@@ -118,25 +116,18 @@ func readPEM(path string) (any, error) {
 	if block == nil {
 		return nil, words.Messagef("audit key %s: not a PEM file", path)
 	}
-	if block.Type == pemPrivate && readfile.Exposed(mode) {
-		return nil, words.Messagef("audit key %s: it has mode %04o, "+
-			"so that not only its owner and group can read it, or its group can change it; "+
-			"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; "+
-			"a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)
+	parse := x509.ParsePKIXPublicKey
+	if block.Type == pemPrivate {
+		parse = x509.ParsePKCS8PrivateKey
+		if readfile.Exposed(mode) {
+			return nil, words.Messagef("audit key %s: it has mode %04o, "+
+				"so that not only its owner and group can read it, or its group can change it; "+
+				"run: chmod g-w,o= %s (a Secret of Kubernetes: defaultMode: 0440; "+
+				"a secret of Docker Swarm: mode: 0440)", path, mode.Perm(), path)
+		}
 	}
-	var parsed any
-	switch block.Type {
-	case pemPrivate:
-		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	case pemPublic:
-		parsed, err = x509.ParsePKIXPublicKey(block.Bytes)
-	default:
-		err = fmt.Errorf("a PEM block of type %q", block.Type)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("audit key %s: %w", path, err)
-	}
-	return parsed, nil
+	key, _ := parse(block.Bytes) // the caller says which kind it wants
+	return key, nil
 }
 
 func secretOf(private ed25519.PrivateKey) (*Secret, error) {
