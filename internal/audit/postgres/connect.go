@@ -25,14 +25,14 @@ const (
 	lockTimeout = "700ms"
 )
 
-// session is run on every new connection. synchronous_commit may be stricter than "on", never laxer. The
-// timeouts are for a server that waits for a client which is gone or stuck; a lock is given up before the
-// second that a try to save may take. row_security off makes row-level security an error, where it would
-// otherwise hide records without a word.
+// session is run on every new connection, and asks what the server is like. synchronous_commit may be
+// stricter than "on", never laxer. The timeouts are for a server that waits for a client which is gone or
+// stuck; a lock is given up before the second that a try to save may take. row_security off makes row-level
+// security an error, where it would otherwise hide records without a word.
 //
 // Every query of ours has its index, and reads it in its order. A planner that knows nothing yet of a table
 // which has grown would read and sort all of it for each page: 300,000 records took 9 s instead of 2.
-const session = `SELECT
+const session = `SELECT current_setting('fsync'), pg_is_in_recovery(), ARRAY[
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit')
 		WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
 	set_config('search_path', 'analyze_retry, pg_temp', false),
@@ -48,7 +48,7 @@ const session = `SELECT
 	set_config('idle_in_transaction_session_timeout', '5s', false),
 	set_config('lock_timeout', $1, false),
 	set_config('statement_timeout', $2, false),
-	set_config('default_transaction_read_only', $3, false)`
+	set_config('default_transaction_read_only', $3, false)]`
 
 // parse makes a pool's settings of the URL. Its errors do not repeat the URL: where a password breaks the
 // syntax, parts of it stand anywhere in what the parser says.
@@ -65,12 +65,14 @@ func parse(url string, readOnly bool) (*pgxpool.Config, error) {
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		limits := []any{"0", "0", "on"} // a person waits for the answer, and can end the wait
 		if !readOnly {
-			if err := checkServer(ctx, conn); err != nil {
-				return err
-			}
 			limits = []any{lockTimeout, "30s", "off"}
 		}
-		_, err := conn.Exec(ctx, session, limits...)
+		var fsync string
+		var standby bool
+		err := conn.QueryRow(ctx, session, limits...).Scan(&fsync, &standby, nil)
+		if err == nil && !readOnly {
+			err = unfit(fsync, standby)
+		}
 		return err
 	}
 	return config, nil
@@ -103,17 +105,7 @@ func onThisMachine(config *pgxpool.Config) bool {
 	return here(config.ConnConfig.Host) && !slices.ContainsFunc(config.ConnConfig.Fallbacks, away)
 }
 
-// checkServer refuses a server on which a synced record can be lost or not be written at all.
-func checkServer(ctx context.Context, conn *pgx.Conn) error {
-	var fsync string
-	var standby bool
-	row := conn.QueryRow(ctx, "SELECT current_setting('fsync'), pg_is_in_recovery()")
-	if err := row.Scan(&fsync, &standby); err != nil {
-		return err
-	}
-	return unfit(fsync, standby)
-}
-
+// unfit refuses a server on which a synced record can be lost or not be written at all.
 func unfit(fsync string, standby bool) error {
 	switch {
 	case fsync != "on":
