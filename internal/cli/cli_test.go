@@ -46,33 +46,30 @@ func TestHelpIsShortAndFitsATerminal(t *testing.T) {
 	}
 }
 
-func TestEveryTextOfTheHelpIsInPortugueseOnce(t *testing.T) {
-	known, flags, rows := map[string]bool{}, cli.FlagTexts(), map[string]int{}
-	for _, row := range check.Rows(t, "help.tsv", 3) {
-		of, english, portuguese := row[0], row[1], row[2]
-		if of == "example" {
-			of = english // which is said above it
-		} else if known[english] || english == portuguese || portuguese == "" {
-			t.Errorf("%q is there twice, or is not in Portuguese", english)
-		} else {
-			known[english] = true
-			rows[of]++
-		}
-		if isCommand := slices.Contains(cli.Commands(), strings.TrimPrefix(of, "worker")); !isCommand && !flags[english] {
-			t.Errorf("no command says %q", english)
-		}
-	}
-	for words := range flags {
-		if !known[words] {
-			t.Errorf("%q is missing", words)
-		}
+func TestEveryTextOfTheHelpIsInPortuguese(t *testing.T) {
+	used := map[string]bool{}
+	for words := range cli.FlagTexts() {
+		used["flag "+words] = true
 	}
 	for _, command := range cli.Commands() {
-		group := slices.Contains([]string{" audit", " models"}, command)
-		if n := rows["worker"+command]; n == 0 || n == 1 && !group {
-			t.Errorf("of worker%s the help has no paragraph", command)
+		for _, group := range []string{"brief", "help", "example"} {
+			used[group+" worker"+command] = true
 		}
 	}
+	for line := range strings.Lines(read(t, "../text/pt-BR.tsv")) {
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		group, of, _ := strings.Cut(columns[0], " ")
+		if len(columns) != 3 || !slices.Contains([]string{"brief", "help", "example", "flag"}, group) {
+			continue
+		}
+		if !used[columns[0]] || group == "flag" && of != columns[1] {
+			t.Errorf("no command says %q", columns[0])
+		}
+		if delete(used, columns[0]); columns[2] == "" || columns[1] == columns[2] != (group == "example") {
+			t.Errorf("%q is not in Portuguese", columns[0])
+		}
+	}
+	check.Same(t, map[string]bool{}, used, "what the help lacks")
 }
 
 func TestAStoppedCommandSaysSo(t *testing.T) {
