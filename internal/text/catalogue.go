@@ -20,21 +20,12 @@ func rows() (all [][]string) {
 	return all
 }
 
-// catalogue are the rows by the English of a text, or by group and code of a name. In each language it has
-// the words, and behind them those of one.
-var catalogue = sync.OnceValue(func() map[string]map[Language][]string {
-	all := map[string]map[Language][]string{}
+// catalogue are the rows by the English of a text, or by group and code of a name: its English and its
+// Portuguese, and behind them those of one.
+var catalogue = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
 	for _, row := range rows() {
-		key, columns := row[0], row
-		if len(row) == 3 {
-			columns = row[1:]
-		}
-		words := map[Language][]string{}
-		for i, column := range columns {
-			l := []Language{English, Portuguese}[i%2]
-			words[l] = append(words[l], column)
-		}
-		all[key] = words
+		all[row[0]] = row[len(row)%2:] // of a name what follows its code
 	}
 	return all
 })

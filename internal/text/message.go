@@ -47,15 +47,27 @@ func (m *Message) UnmarshalText(format []byte) error {
 
 // Printer writes texts for people in one language, with times in one zone. It is safe for concurrent use.
 type Printer struct {
+	manner
+
 	language Language
 	zone     *time.Location
-	numbers  *message.Printer // writes numbers as the language does
 }
 
-// numbers write numbers as a language does.
-var numbers = map[Language]*message.Printer{
-	English:    message.NewPrinter(language.English),
-	Portuguese: message.NewPrinter(language.BrazilianPortuguese),
+// manner is how a language writes.
+type manner struct {
+	column  int              // of the catalogue
+	numbers *message.Printer // 1,234 or 1.234
+	// second, clock and day are the layouts of times: to the second, the time of day to the millisecond, and
+	// a day. English is exact by itself; in Portuguese the zone is only in the line [Printer.Zone].
+	second, clock, day string
+}
+
+var manners = map[Language]manner{
+	English: {0, message.NewPrinter(language.English), time.RFC3339, "15:04:05.000", time.DateOnly},
+	Portuguese: {
+		1, message.NewPrinter(language.BrazilianPortuguese),
+		"02/01/2006 15:04:05", "15:04:05,000", "02/01/2006",
+	},
 }
 
 // In returns the printer of a language, with times in UTC.
@@ -64,7 +76,7 @@ func In(l Language) *Printer { return NewPrinter(l, time.UTC) }
 // NewPrinter returns a printer of a language and a zone.
 func NewPrinter(l Language, zone *time.Location) *Printer {
 	l = cmp.Or(l, English)
-	return &Printer{l, zone, numbers[l]}
+	return &Printer{manners[l], l, zone}
 }
 
 // Language returns the language of the texts.
@@ -90,11 +102,11 @@ func (p *Printer) Text(m Message) string {
 		}
 	}
 	format := m.Format
-	switch words := catalogue()[format][p.language]; {
-	case len(words) == 2 && fmt.Sprint(args[0]) == "1":
-		format = words[1]
-	case words != nil:
-		format = words[0]
+	if words := catalogue()[format]; words != nil {
+		if len(words) == 4 && fmt.Sprint(args[0]) == "1" {
+			words = words[2:]
+		}
+		format = words[p.column]
 	}
 	return p.numbers.Sprintf(format, args...)
 }
@@ -144,8 +156,8 @@ func (p *Printer) Sprintf(format string, args ...any) string {
 // Name returns what a code of a group is called, such as the standing overdue: the code itself where it has
 // no name.
 func (p *Printer) Name(group, code string) string {
-	if words := catalogue()[group+" "+code][p.language]; words != nil {
-		return words[0]
+	if words := catalogue()[group+" "+code]; words != nil {
+		return words[p.column]
 	}
 	return code
 }
