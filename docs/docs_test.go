@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/cli"
 )
@@ -140,7 +141,7 @@ func TestEveryCommandThatAPageShowsExists(t *testing.T) {
 				commands++
 				var stdout, stderr bytes.Buffer
 				// First, so that no flag takes it for its value and the command runs.
-				exit := cli.Run(t.Context(), append(append([]string{"--help=true"}, args...), "--lang=en"), &stdout, &stderr)
+				exit := cli.Run(t.Context(), time.Now, append(append([]string{"--help=true"}, args...), "--lang=en"), &stdout, &stderr)
 				usage := regexp.MustCompile(`(?m)^Usage:\n  worker ?(.*)$`).FindStringSubmatch(stdout.String())
 				if exit != 0 || usage == nil || !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(usage[1], args[0]) ||
 					len(args) > 1 && args[1][0] != '-' && usage[1] == args[0]+" [flags]" { // which takes no argument

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 	_ "time/tzdata" // the policy reads local times; a bare container has no time zones
 
 	"hospital.example/analyze-retry/internal/cli"
@@ -27,5 +28,5 @@ func main() {
 		signal.Stop(signals)
 		cancel()
 	}()
-	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(cli.Run(ctx, time.Now, os.Args[1:], os.Stdout, os.Stderr))
 }

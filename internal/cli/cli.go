@@ -48,12 +48,8 @@ func (e usageError) Unwrap() []error { return e }
 var langFlag = regexp.MustCompile(`(?:^| )--lang[ =](\S+)`)
 
 // Run runs the command line (without the program's name) until it is done or ctx ends, and returns the exit
-// code. Results and the log go to stdout, errors to stderr.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return runAt(ctx, time.Now, args, stdout, stderr)
-}
-
-func runAt(ctx context.Context, now func() time.Time, args []string, stdout, stderr io.Writer) int {
+// code. Results and the log go to stdout, errors to stderr. now is the clock of the commands.
+func Run(ctx context.Context, now func() time.Time, args []string, stdout, stderr io.Writer) int {
 	p := program{now: now}
 	root := p.root()
 	root.SetArgs(args)

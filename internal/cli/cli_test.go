@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/cli"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -79,7 +80,7 @@ func TestAStoppedCommandSaysSo(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		var out, complaints bytes.Buffer
-		code := cli.Run(ctx, args, &out, &complaints)
+		code := cli.Run(ctx, time.Now, args, &out, &complaints)
 		if code != 1 || complaints.String() != "worker: stopped before it was done; what was done until then stays\n" || out.Len() > 0 {
 			t.Errorf("worker %s: exit code %d, output %q, complaint %q", args, code, &out, &complaints)
 		}

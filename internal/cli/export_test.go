@@ -10,9 +10,6 @@ import (
 	"hospital.example/analyze-retry/internal/text"
 )
 
-// RunAt is Run at a time of the test's own.
-var RunAt = runAt
-
 // RedriveTimeout is how long the record of an order is waited for.
 var RedriveTimeout = &redriveTimeout
 

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 func worker() {
 	var out, complaints bytes.Buffer
 	args := os.Args[1:]
-	code := cli.RunAt(context.Background(), func() time.Time { return today }, args, &out, &complaints)
+	code := cli.Run(context.Background(), func() time.Time { return today }, args, &out, &complaints)
 	people := regexp.MustCompile(`^(history|kpi|explain|simulate|policies|models|redrive|audit|claims)\b`)
 	forPeople := people.MatchString(strings.Join(args, " ")) && !slices.Contains(args, "--csv")
 	if found := unfit(strings.TrimPrefix(out.String(), "\ufeff"), forPeople) + unfit(complaints.String(), false); found != "" {

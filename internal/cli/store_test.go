@@ -98,7 +98,7 @@ func (a *archive) run(t *testing.T, args ...string) (code int, stdout, stderr st
 	t.Helper()
 	set(t, a.settings...)
 	var out, complaints bytes.Buffer
-	code = cli.RunAt(t.Context(), func() time.Time { return today }, args, &out, &complaints)
+	code = cli.Run(t.Context(), func() time.Time { return today }, args, &out, &complaints)
 	stdout, stderr = out.String(), complaints.String()
 	if a.secret != nil {
 		hide := strings.NewReplacer(a.path, "STORE", a.secret.Public().ID(), "0123456789abcdef")
