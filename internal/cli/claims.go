@@ -131,7 +131,7 @@ func (l *listed) say(w *wording, now time.Time) {
 	}
 	heads := w.heads("CLAIM", "STATE", "AGE", "RETRY", "REASON")
 	w.table("", append([][]string{heads}, w.claims(l.Claims, now)...))
-	w.WriteString("\n" + text.Wrap(w.census(l.Claims), ""))
+	w.WriteString("\n" + text.Wrap("", w.census(l.Claims)))
 }
 
 // census counts claims by how they stand and with whom they are.

@@ -43,6 +43,6 @@ func explainSettings(w *wording) {
 		if s.Want != "" {
 			about += " Allowed: " + s.Want + "."
 		}
-		w.WriteString(s.Name + "\n" + text.Wrap(about, "      "))
+		w.WriteString(s.Name + "\n" + text.Wrap("      ", about))
 	}
 }

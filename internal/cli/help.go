@@ -47,7 +47,7 @@ func describe(c *cobra.Command, in *text.Printer) {
 	if path := c.CommandPath(); in.Name("brief", path) != path {
 		c.Short, c.Long, c.Example = in.Name("brief", path), "", "  "+in.Name("example", path)
 		for paragraph := range strings.SplitSeq(in.Name("help", path), `\n`) {
-			c.Long += text.Wrap(paragraph, "") + "\n"
+			c.Long += text.Wrap("", paragraph) + "\n"
 		}
 	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = in.Name("flag", f.Usage) })

@@ -159,12 +159,12 @@ func (w *wording) inFull(r *audit.Record, f *contract.Facts, wait string) (s str
 				at = ""
 			}
 			head := fmt.Sprintf("%s%-18s  %-12s  ", indent, w.step(i), at)
-			s += text.Hanging(head, text.Line(text.Shorten(found, maxShownError)))
+			s += text.Wrap(head, text.Shorten(found, maxShownError))
 		}
 	}
 	where := w.Sprintf("Process instance %s of cluster %s; policy %s; audit chain %s, place %s, hash %.12s.",
 		strconv.FormatInt(r.ProcessInstanceKey, 10), r.Cluster,
 		strings.TrimSpace(r.Policy+" "+f.RetryDecision.PolicyVersion),
 		strconv.Itoa(r.Chain), strconv.FormatInt(r.Seq, 10), r.Hash)
-	return s + text.Wrap(text.Line(where), indent)
+	return s + text.Wrap(indent, where)
 }

@@ -363,7 +363,7 @@ func (t *trial) say(w *wording) {
 			text.Messagef("%d errors", c.Errors), text.Messagef("%d claims", c.Claims), c.Accepted)
 		were := w.Sprintf("were %s by %s, would be %s by %s",
 			c.From.Class, c.From.Rule, c.To.Class, c.To.Rule)
-		w.WriteString(text.Wrap(were, "    "))
+		w.WriteString(text.Wrap("    ", were))
 	}
 	if t.Masked > 0 {
 		w.WriteString("\n")

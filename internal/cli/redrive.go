@@ -219,7 +219,7 @@ func (r *redriven) sayPlan(w *wording, from text.Message) {
 			"DUPLICATE: the insurer says so.", arrived)
 	}
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
-		w.WriteString(text.Hanging(w.Sprintf("%d not: ", refused[why]), text.Line(why)))
+		w.WriteString(text.Wrap(w.Sprintf("%d not: ", refused[why]), why))
 	}
 	w.sayf("Nothing was sent. With --json this is a plan, for --plan and --reason.")
 }
@@ -232,7 +232,7 @@ func (r *redriven) sayResults(w *wording) {
 		if c.Result != redrive.Done {
 			became = w.refusal(c, c.Why).Error()
 		}
-		w.WriteString(text.Hanging(fmt.Sprintf("%-11s  ", c.Result), text.Line(c.ClaimID+"  "+became)))
+		w.WriteString(text.Wrap(fmt.Sprintf("%-11s  ", c.Result), c.ClaimID+"  "+became))
 	}
 }
 

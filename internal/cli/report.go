@@ -219,12 +219,12 @@ func (s *section) add(grade string, cells ...string) { s.Rows = append(s.Rows, r
 func (d *document) say(w *wording) {
 	w.WriteString(d.Title + "\n\n")
 	for _, lead := range d.Lead {
-		w.WriteString(text.Wrap(lead, ""))
+		w.WriteString(text.Wrap("", lead))
 	}
 	for _, section := range d.Sections {
 		w.WriteString("\n" + section.Title + "\n")
 		if section.Note != "" {
-			w.WriteString(text.Wrap(section.Note, "  "))
+			w.WriteString(text.Wrap("  ", section.Note))
 		}
 		table := [][]string{section.Head}
 		for _, row := range section.Rows {

@@ -21,7 +21,7 @@ type wording struct {
 
 // sayf says a paragraph. Its format is a text of the catalogue.
 func (w *wording) sayf(format string, args ...any) {
-	w.WriteString(text.Wrap(text.Line(w.Sprintf(format, args...)), ""))
+	w.WriteString(text.Wrap("", w.Sprintf(format, args...)))
 }
 
 // linef says a line, whatever its length. Its format is a text of the catalogue.
@@ -42,7 +42,7 @@ func (w *wording) table(indent string, rows [][]string) { w.WriteString(text.Tab
 
 // label says a line with a name before it.
 func (w *wording) label(name, value string) {
-	w.WriteString(text.Hanging(fmt.Sprintf("%-18s  ", name), text.Line(value)))
+	w.WriteString(text.Wrap(fmt.Sprintf("%-18s  ", name), value))
 }
 
 // json says a value in JSON, texts as they are.
@@ -81,7 +81,7 @@ func (w *wording) steps(d *contract.Decision, submissionError, wait, bpmnError s
 		found[4] += w.Sprintf("; the deadline is %s", x.Deadline)
 	}
 	if x.With != "" {
-		found[4] += w.Sprintf("; left with %s", text.Line(w.Name("with", x.With)))
+		found[4] += w.Sprintf("; left with %s", w.Name("with", x.With))
 	}
 	if x.Advice != "" {
 		found[4] += "; " + w.Name("advice", x.Advice)

@@ -83,7 +83,7 @@ func (f Finding) In(p *Printer) string {
 		return s
 	}
 	var b strings.Builder
-	say := func(indent, words string) { b.WriteString(Wrap(Line(words), indent)) }
+	say := func(indent, words string) { b.WriteString(Wrap(indent, words)) }
 	fmt.Fprintf(&b, "%s: %s %s\n", Line(f.place()), severity, f.Check)
 	subject := p.Text(f.Subject)
 	if f.Name != "" {

@@ -9,16 +9,13 @@ import (
 // columns is the width of a terminal.
 const columns = 80
 
-// Wrap breaks a text into indented lines that fit a terminal of 80 columns. Each ends with a line break.
-// Several spaces stay several, but not where a line is broken.
-func Wrap(text, indent string) string { return Hanging(indent, text) }
-
-// Hanging writes a text after a head, as [Wrap] does. Its further lines are indented by the length of the
-// head.
-func Hanging(head, text string) string {
+// Wrap writes a [Line] after a head, such as an indent, and breaks it to fit a terminal of 80 columns.
+// Further lines are indented by the length of the head. Several spaces stay several, but not where a line is
+// broken.
+func Wrap(head, text string) string {
 	var b strings.Builder
 	line, begun := head, false
-	for word := range strings.SplitSeq(strings.TrimRight(text, " "), " ") {
+	for word := range strings.SplitSeq(strings.TrimRight(Line(text), " "), " ") {
 		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= columns {
 			line += " " + word
 			continue
@@ -51,7 +48,7 @@ func Table(indent string, rows [][]string) string {
 		for i, cell := range row[:len(row)-1] {
 			head += fmt.Sprintf("%-*s  ", widths[i], Line(cell))
 		}
-		b.WriteString(Hanging(head, Line(last)))
+		b.WriteString(Wrap(head, last))
 	}
 	return b.String()
 }
