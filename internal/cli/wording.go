@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/retry"
@@ -37,8 +38,27 @@ func (w *wording) heads(words ...string) []string {
 	return words
 }
 
-// table says rows.
-func (w *wording) table(indent string, rows [][]string) { w.WriteString(text.Table(indent, rows)) }
+// table says rows in columns that are two spaces apart. Each cell is on one line but the last of a row, which
+// is broken to fit a terminal. A row of one cell is said as it is.
+func (w *wording) table(indent string, rows [][]string) {
+	widths := map[int]int{}
+	for _, row := range rows {
+		for i, cell := range row[:len(row)-1] {
+			widths[i] = max(widths[i], utf8.RuneCountInString(text.Line(cell)))
+		}
+	}
+	for _, row := range rows {
+		head, last := indent, row[len(row)-1]
+		if len(row) == 1 {
+			w.WriteString(strings.TrimRight(head+last, " \n") + "\n")
+			continue
+		}
+		for i, cell := range row[:len(row)-1] {
+			head += fmt.Sprintf("%-*s  ", widths[i], text.Line(cell))
+		}
+		w.WriteString(text.Wrap(head, last))
+	}
+}
 
 // label says a line with a name before it.
 func (w *wording) label(name, value string) {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,30 +26,6 @@ func Wrap(head, text string) string {
 		line, begun = line+word, word != ""
 	}
 	return b.String() + strings.TrimRight(line, " ") + "\n"
-}
-
-// Table lays out rows in columns that are two spaces apart. Each cell is on one line but the last of a row,
-// which is broken to fit a terminal. A row of one cell is printed as it is.
-func Table(indent string, rows [][]string) string {
-	var b strings.Builder
-	widths := map[int]int{}
-	for _, row := range rows {
-		for i, cell := range row[:len(row)-1] {
-			widths[i] = max(widths[i], utf8.RuneCountInString(Line(cell)))
-		}
-	}
-	for _, row := range rows {
-		head, last := indent, row[len(row)-1]
-		if len(row) == 1 {
-			b.WriteString(strings.TrimRight(head+last, " \n") + "\n")
-			continue
-		}
-		for i, cell := range row[:len(row)-1] {
-			head += fmt.Sprintf("%-*s  ", widths[i], Line(cell))
-		}
-		b.WriteString(Wrap(head, last))
-	}
-	return b.String()
 }
 
 // Shorten cuts a text to so many characters. One that was cut ends with three dots.
