@@ -64,7 +64,7 @@ func explanationOf(p *retry.Policy, request retry.Request, now time.Time) explan
 	}
 	for i, c := range matching {
 		if i > 0 {
-			e.Later = append(e.Later, classed{c.Class, c.RuleID})
+			e.Later = append(e.Later, classed{c.Class, c.ID})
 		}
 	}
 	if len(e.Schedule) > 0 && e.Schedule[0].Shortest != e.Schedule[0].Longest {

@@ -291,7 +291,7 @@ func (t *trial) run(c *call, tried *retry.Policy, inForce *policy.Set) error {
 		}
 		t.Errors++
 		if would := tried.Classify(masked); would.Class != r.Class {
-			t.changes(classed{r.Class, r.Rule}, classed{would.Class, would.RuleID}, r.ClaimID)
+			t.changes(classed{r.Class, r.Rule}, classed{would.Class, would.ID}, r.ClaimID)
 		}
 		return nil
 	})

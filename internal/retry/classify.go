@@ -33,6 +33,8 @@ type Rule struct {
 	Team string `yaml:"team,omitempty" json:"team,omitempty"`
 	// Source says where the rule comes from; it decides nothing.
 	Source string `yaml:"source,omitempty" json:"source,omitempty"`
+	// Matcher is the condition of a policy's rule, compiled.
+	Matcher *errtext.Matcher `yaml:"-" json:"-"`
 }
 
 // TeamForm is the form of the word for those who must act on a claim that is stopped.
@@ -49,7 +51,7 @@ func (r *Rule) Label() string {
 	return r.ID
 }
 
-// The RuleID of a text that no rule matches, and of a blank one.
+// The ID of the rule of a text that no rule of the policy matches, and of a blank one.
 const (
 	RuleUnknown = "unknown"
 	RuleEmpty   = "empty"
@@ -57,22 +59,15 @@ const (
 
 // Classification is what was found about an error text.
 type Classification struct {
-	Class Class
-	// RuleID names the rule that matched; [RuleUnknown] where none did, [RuleEmpty] for a blank text.
-	RuleID string
-	// Code is the code or the word that the rule found. It is empty where none matched. It is of a table or
-	// one of the rule's own words, never a piece of the text.
-	Code string
-	// Means is what the code means by its table; empty for a word of a rule.
-	Means string
-	// Team is the rule's [Rule.Team].
-	Team string
-	// Label is the rule's [Rule.Label].
-	Label string
+	// Rule is the one that matched. It is never nil: where none did there is one with the ID [RuleUnknown],
+	// for a blank text with [RuleEmpty].
+	*Rule
+	// Found is empty where no rule of the policy matched.
+	errtext.Found
 }
 
-// Found returns what the rule found, for people: the code, or the ID of a rule that found none.
-func (c Classification) Found() string { return cmp.Or(c.Code, c.RuleID) }
+// Cause returns what the rule found, for people: the code, or the ID of a rule that found none.
+func (c Classification) Cause() string { return cmp.Or(c.Code, c.ID) }
 
 // Classify returns the class of an error text: that of the first rule which matches.
 func (p *Policy) Classify(errorText string) Classification {
@@ -87,29 +82,17 @@ func (p *Policy) Explain(errorText string) (matching []Classification, found []e
 	t := errtext.Read(errorText)
 	defer t.Free()
 	asked := func(kind errtext.Kind) bool {
-		return slices.ContainsFunc(p.rules, func(r compiledRule) bool { return r.Asks(kind) })
+		return slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.Matcher.Asks(kind) })
 	}
 	return slices.Collect(p.matching(t)), t.Evidence(asked)
-}
-
-// compiledRule is a compiled [Rule].
-type compiledRule struct {
-	*errtext.Matcher
-	// of is what becomes of a text that matches, but for what was found in it.
-	of Classification
 }
 
 // matching returns what each rule that matches a text makes of it.
 func (p *Policy) matching(t *errtext.Text) iter.Seq[Classification] {
 	return func(yield func(Classification) bool) {
-		for _, r := range p.rules {
-			found, matches := r.Match(t)
-			if !matches {
-				continue
-			}
-			c := r.of
-			c.Code, c.Means = found.Code, found.Means
-			if !yield(c) {
+		for i := range p.Rules {
+			r := &p.Rules[i]
+			if found, matches := r.Matcher.Match(t); matches && !yield(Classification{r, found}) {
 				return
 			}
 		}
@@ -118,17 +101,15 @@ func (p *Policy) matching(t *errtext.Text) iter.Seq[Classification] {
 
 func (p *Policy) classify(t *errtext.Text) Classification {
 	if strings.TrimSpace(t.Source) == "" {
-		return Classification{Class: Unknown, RuleID: RuleEmpty, Label: RuleEmpty}
+		return Classification{Rule: &Rule{ID: RuleEmpty, Class: Unknown}}
 	}
 	for c := range p.matching(t) {
 		return c
 	}
-	return Classification{Class: p.Unknown, RuleID: RuleUnknown, Label: RuleUnknown}
+	return Classification{Rule: &Rule{ID: RuleUnknown, Class: p.Unknown}}
 }
 
 // isInDoubt reports whether the submission may have reached its receiver although it failed.
 func (p *Policy) isInDoubt(t *errtext.Text) bool {
-	return slices.ContainsFunc(p.inDoubt, func(r compiledRule) bool {
-		return r.Mentioned(t)
-	})
+	return slices.ContainsFunc(p.InDoubt, func(r Rule) bool { return r.Matcher.Mentioned(t) })
 }

@@ -20,7 +20,7 @@ func TestAnErrorOfTheHospitalsOwnAccessIsOperationsWork(t *testing.T) {
 		"nothing that a rule knows, and whose work, eh": "",
 	} {
 		if got := policy.BuiltIn("tiss").Classify(said); got.Team != team {
-			t.Errorf("%s: rule %s is the work of %q, want %q", said, got.RuleID, got.Team, team)
+			t.Errorf("%s: rule %s is the work of %q, want %q", said, got.ID, got.Team, team)
 		}
 	}
 }

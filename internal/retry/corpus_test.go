@@ -47,7 +47,7 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 					t.Errorf("%s:%d: the text of line %d again", path, line.number, first)
 				}
 				texts[line.text] = line.number
-				hit[p.Classify(line.text).RuleID] = true
+				hit[p.Classify(line.text).ID] = true
 				got := corpusAnswer(t, p, line.text)
 				fmt.Fprintf(&answers, "%s\t%s\n", got, line.escaped)
 				if got != line.want {
@@ -100,8 +100,8 @@ func TestEveryWindowThatMakesAnAnswerTransientIsAHint(t *testing.T) {
 			continue
 		}
 		d := p.Decide(request(line.text, 0), now)
-		if window := d.Error.RuleID == "tiss.window"; window != (d.Hint.Source == retry.HintWindow) && d.Error.Class != retry.Permanent {
-			t.Errorf("line %d: by %s, hint %q: %s", line.number, d.Error.RuleID, d.Hint.Source, line.escaped)
+		if window := d.Error.ID == "tiss.window"; window != (d.Hint.Source == retry.HintWindow) && d.Error.Class != retry.Permanent {
+			t.Errorf("line %d: by %s, hint %q: %s", line.number, d.Error.ID, d.Hint.Source, line.escaped)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestTabela38CodeIsReadInItsElementAndBeforeItsTerm(t *testing.T) {
 			"lote 12: " + code + " - " + plain.Replace(strings.ToLower(term)),
 		} {
 			if got := p.Classify(text); got.Class != want {
-				t.Errorf("%s: %s by %s, want %s", text, got.Class, got.RuleID, want)
+				t.Errorf("%s: %s by %s, want %s", text, got.Class, got.ID, want)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 				continue // the documents' own
 			}
 			if d := p.Decide(request(text, 0), now); d.Error.Class != retry.Unknown || d.Advice != "" {
-				t.Errorf("%q: %s by %s, advice %q", text, d.Error.Class, d.Error.RuleID, d.Advice)
+				t.Errorf("%q: %s by %s, advice %q", text, d.Error.Class, d.Error.ID, d.Advice)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func TestANumberThatIsNoCodeStopsNoClaim(t *testing.T) {
 		for _, code := range someCodes(i) {
 			text := strings.ReplaceAll(sentence, "#", code)
 			if got := p.Classify(text); got.Class == retry.Permanent {
-				t.Errorf("%q is PERMANENT by %s", text, got.RuleID)
+				t.Errorf("%q is PERMANENT by %s", text, got.ID)
 			}
 		}
 	}
@@ -218,7 +218,7 @@ func corpusAnswer(t *testing.T, p *retry.Policy, text string) string {
 	t.Helper()
 	found := p.Classify(text)
 	d := p.Decide(request(text, 0), now)
-	return strings.Join([]string{string(found.Class), found.RuleID, found.Code, d.Advice}, "\t")
+	return strings.Join([]string{string(found.Class), found.ID, found.Code, d.Advice}, "\t")
 }
 
 func spaced(answer string) string { return strings.ReplaceAll(answer, "\t", " | ") }

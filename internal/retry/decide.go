@@ -16,7 +16,7 @@ func (p *Policy) Decide(r Request, now time.Time) Decision {
 	d := Decision{Error: found, MaxRetries: p.MaxRetries, Explanation: Explanation{
 		Policy:         p.Name,
 		PolicyVersion:  p.version,
-		RuleID:         found.RuleID,
+		RuleID:         found.ID,
 		MatchedCode:    found.Code,
 		MatchedMeaning: found.Means,
 		Hint:           p.findHint(&r, t, now),

@@ -135,7 +135,7 @@ func (d *Decision) Reason() text.Message {
 	case StepCount:
 		return text.Messagef("%s, %s", name, text.Messagef("all %d retries used", d.MaxRetries))
 	case StepPermanent:
-		return text.Messagef("Permanent error %s, no retry", d.Error.Found())
+		return text.Messagef("Permanent error %s, no retry", d.Error.Cause())
 	case StepDeadline:
 		deadline := d.Deadline.UTC().Format(time.RFC3339)
 		return text.Messagef("DEADLINE: %s, no retry fits before %s", name, deadline)

@@ -66,7 +66,7 @@ func TestNoTextThatWasHeldIsStopped(t *testing.T) {
 			continue
 		}
 		if c := p.Classify(j.text); c.Class == retry.Permanent {
-			t.Errorf("judged.tsv:%d: stopped by %s, %s: %s", j.line, c.RuleID, c.Code, j.text)
+			t.Errorf("judged.tsv:%d: stopped by %s, %s: %s", j.line, c.ID, c.Code, j.text)
 		}
 	}
 }

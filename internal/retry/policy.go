@@ -86,11 +86,8 @@ var precisions = map[string]time.Duration{
 type Policy struct {
 	Settings
 	// unit is the length of Precision.
-	unit time.Duration
-	// rules and inDoubt are Settings.Rules and Settings.InDoubt, compiled. Policies that extend one another
-	// share them.
-	rules, inDoubt []compiledRule
-	version        string
+	unit    time.Duration
+	version string
 	// overrides is what [Policy.With] has changed.
 	overrides Overrides
 }
@@ -116,8 +113,8 @@ func (f *faults) add(wrong bool, rule, setting string, problem text.Message) {
 }
 
 // Extend checks the settings and returns a policy of them with p's rules behind theirs; the zero policy has
-// none. It shares p's compiled rules. Its error is [text.Findings]: in each Check is the setting, by its name
-// in a policies file, and Name the id of the rule that it belongs to, empty for the policy itself.
+// none. Its error is [text.Findings]: in each Check is the setting, by its name in a policies file, and Name
+// the id of the rule that it belongs to, empty for the policy itself.
 func (p *Policy) Extend(s Settings) (*Policy, error) {
 	made := &Policy{Settings: s, unit: precisions[s.Precision]}
 	made.Min = cmp.Or(s.Min, Duration(made.unit))
@@ -132,17 +129,15 @@ func (p *Policy) Extend(s Settings) (*Policy, error) {
 	if wrong != nil {
 		return nil, text.Findings(wrong)
 	}
-	made.Rules, made.InDoubt = slices.Concat(s.Rules, p.Rules), slices.Concat(s.InDoubt, p.InDoubt)
-	made.rules, made.inDoubt = slices.Concat(rules, p.rules), slices.Concat(inDoubt, p.inDoubt)
+	made.Rules, made.InDoubt = slices.Concat(rules, p.Rules), slices.Concat(inDoubt, p.InDoubt)
 	made.version = made.fingerprint()
 	return made, nil
 }
 
-// compile compiles rules, each of which must have one of the classes.
-func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRule) {
+// compile returns the rules, each of which must have one of the classes, with their conditions compiled.
+func (f *faults) compile(rules []Rule, classes ...Class) (compiled []Rule) {
 	seen := map[string]bool{}
-	for i := range rules {
-		r := &rules[i]
+	for _, r := range rules {
 		f.add(!slices.Contains(classes, r.Class), r.ID, "class",
 			text.Messagef("must be TRANSIENT or PERMANENT; a rule of inDoubt has none"))
 		f.add(r.Team != "" && (r.Class != Permanent || !TeamForm.MatchString(r.Team)), r.ID, "team",
@@ -152,12 +147,11 @@ func (f *faults) compile(rules []Rule, classes ...Class) (compiled []compiledRul
 		f.add(!validRuleID.MatchString(r.ID) || r.ID == RuleUnknown || r.ID == RuleEmpty, r.ID, "id",
 			text.Messagef("is %q but must be letters, digits and . _ : / -, at most 100, "+
 				"and neither unknown nor empty: decisions and the audit trail name their rule", r.ID))
-		m := errtext.Compile(r.Condition, func(setting, problem string) {
+		r.Matcher = errtext.Compile(r.Condition, func(setting, problem string) {
 			f.add(true, r.ID, setting, text.Messagef("%s", problem))
 		})
 		seen[r.ID] = true
-		of := Classification{Class: r.Class, RuleID: r.ID, Team: r.Team, Label: r.Label()}
-		compiled = append(compiled, compiledRule{m, of})
+		compiled = append(compiled, r)
 	}
 	return compiled
 }

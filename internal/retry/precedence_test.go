@@ -84,13 +84,13 @@ func TestWhichConditionDecidesWhereTwoHoldAtOnce(t *testing.T) {
 // The order of the rules is the precedence, whatever their classes.
 func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.Rules[0], p.Rules[1] = p.Rules[1], p.Rules[0] })
-	if got := p.Classify("fatal, busy"); got.RuleID != "transient.BUSY" || got.Class != retry.Transient {
-		t.Errorf("classified by %s, want transient.BUSY, the first of the two that match", got.RuleID)
+	if got := p.Classify("fatal, busy"); got.ID != "transient.BUSY" || got.Class != retry.Transient {
+		t.Errorf("classified by %s, want transient.BUSY, the first of the two that match", got.ID)
 	}
 	var ids []string
 	matching, _ := p.Explain("fatal, busy")
 	for _, c := range matching {
-		ids = append(ids, c.RuleID)
+		ids = append(ids, c.ID)
 	}
 	if got := strings.Join(ids, " "); got != "transient.BUSY permanent.FATAL" {
 		t.Errorf("%s match", got)
@@ -103,8 +103,8 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 		retry.Unknown: retry.OutcomeRetry, retry.Transient: retry.OutcomeRetry, retry.Permanent: retry.OutcomePermanent,
 	} {
 		d := plain(t, func(p *retry.Settings) { p.Unknown = class }).Decide(request("what is this", 0), now)
-		if d.Outcome != outcome || d.Error.Class != class || d.Error.RuleID != "unknown" {
-			t.Errorf("unknown: %s gives %v, class %s by %s", class, d.Outcome, d.Error.Class, d.Error.RuleID)
+		if d.Outcome != outcome || d.Error.Class != class || d.Error.ID != "unknown" {
+			t.Errorf("unknown: %s gives %v, class %s by %s", class, d.Outcome, d.Error.Class, d.Error.ID)
 		}
 	}
 }
@@ -112,8 +112,8 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.OnEmptyError, p.Unknown = retry.UnknownEmptyError, retry.Permanent })
 	d := p.Decide(request(" \n", 0), now)
-	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.RuleID != "empty" {
-		t.Errorf("%v, class %s by %s; want a retry, UNKNOWN by empty", d.Outcome, d.Error.Class, d.Error.RuleID)
+	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.ID != "empty" {
+		t.Errorf("%v, class %s by %s; want a retry, UNKNOWN by empty", d.Outcome, d.Error.Class, d.Error.ID)
 	}
 }
 

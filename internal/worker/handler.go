@@ -145,7 +145,7 @@ func (h *Handler) record(e *evaluation) audit.Record {
 	}
 	record.Kind, record.HeldBy = audit.KindOf(string(d.Outcome)), *with
 	record.NextRetryTime, record.RetryCount, record.MaxRetries = d.NextRetryTime, d.RetryCount, d.MaxRetries
-	record.Class, record.Rule, record.Code = d.Error.Class, d.Error.RuleID, d.Error.Code
+	record.Class, record.Rule, record.Code = d.Error.Class, d.Error.ID, d.Error.Code
 	record.Variables, record.Detail = answer.Encode(), detail.Encode()
 	return record
 }
@@ -208,7 +208,7 @@ func (h *Handler) logDecision(e *evaluation) {
 			line.AddString("nextRetryTime", d.NextRetryTime.Format(time.RFC3339))
 		}
 		line.AddString("policy", d.Policy)
-		line.AddString("ruleId", d.Error.RuleID)
+		line.AddString("ruleId", d.Error.ID)
 		line.AddFloat64("executionTimeMs", milliseconds(e.elapsed))
 		line.AddInt64("jobKey", e.job.Key)
 		line.AddInt64("processInstanceKey", e.job.ProcessInstanceKey)
@@ -237,7 +237,7 @@ func shorten(s string) string {
 func stopMessage(claimID string, d *retry.Decision) text.Message {
 	if d.Outcome == retry.OutcomePermanent {
 		return text.Messagef("claim %s: %s does not pass by itself; correct the cause, "+
-			"then resubmit or abandon the claim", claimID, d.Error.Found())
+			"then resubmit or abandon the claim", claimID, d.Error.Cause())
 	}
 	last := string(d.Error.Class)
 	if d.Error.Code != "" {

@@ -50,7 +50,7 @@ func ParseCases(file string, content []byte) ([]Case, error) {
 // Of returns what a policy makes of the case at a time.
 func (c *Case) Of(p *retry.Policy, now time.Time) Answer {
 	found := p.Classify(c.Text)
-	a := Answer{Class: string(found.Class), Rule: found.RuleID, Wait: "none"}
+	a := Answer{Class: string(found.Class), Rule: found.ID, Wait: "none"}
 	request := retry.Request{SubmissionError: c.Text, RetryCount: c.RetryCount}
 	if ahead := retry.Schedule(p, request, now); len(ahead) > 0 {
 		next := ahead[0].Wait()

@@ -31,7 +31,7 @@ func TestExampleInDocsHasNoFinding(t *testing.T) {
 		"No cover for this": "dental.no-cover", "coverage unknown, no cover": "unknown", "HTTP/1.1 502 gone": "http.gateway",
 		"connection reset by peer": "dental.away", "codigoGlosa: 3112": "dental.glosa", "codigoGlosa: 1308": "tiss.answer-glosa",
 	} {
-		check.Same(t, rule, dental.Classify(said).RuleID, "rule of %q", said)
+		check.Same(t, rule, dental.Classify(said).ID, "rule of %q", said)
 	}
 }
 

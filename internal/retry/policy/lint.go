@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"hospital.example/analyze-retry/internal/retry"
-	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -35,13 +34,11 @@ func (e *entry) lint(outage time.Duration) []text.Finding {
 	}
 	l.extends()
 	for i := range e.Rules {
-		l.rule = e.Rules[i].ID
-		l.compiled = append(l.compiled, l.alone(&e.Rules[i]))
+		l.alone(&l.p.Rules[i])
 		l.beside(i)
 	}
 	for i := range e.InDoubt {
-		l.rule = e.InDoubt[i].ID
-		l.alone(&e.InDoubt[i])
+		l.alone(&l.p.InDoubt[i])
 	}
 	if e.Extends != "" {
 		l.changes()
@@ -50,9 +47,8 @@ func (e *entry) lint(outage time.Duration) []text.Finding {
 }
 
 type linter struct {
-	p        *retry.Policy
-	e        *entry
-	compiled []*errtext.Matcher // the rules up to the one that is looked at
+	p *retry.Policy
+	e *entry
 	// rule is the id of the rule that is looked at, empty for the policy itself.
 	rule     string
 	findings []text.Finding

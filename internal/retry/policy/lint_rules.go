@@ -21,9 +21,9 @@ var (
 )
 
 // alone finds a rule that never matches by itself, and words of it that read otherwise than they are meant.
-func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
-	m := compiled(r.Condition)
-	l.find(m.ExcludesItself(), "excludes-itself")
+func (l *linter) alone(r *retry.Rule) {
+	l.rule = r.ID
+	l.find(r.Matcher.ExcludesItself(), "excludes-itself")
 	words := r.Contains
 	if r.Unless != nil {
 		words = slices.Concat(words, r.Unless.Contains)
@@ -34,7 +34,6 @@ func (l *linter) alone(r *retry.Rule) *errtext.Matcher {
 		isShort := utf8.RuneCountInString(sign.ReplaceAllString(word, "")) < 4
 		l.find(isShort && !documented, "word-too-short", quoted(word))
 	}
-	return m
 }
 
 // beside finds a rule that decides nothing, or not what one of its words is for, because an earlier rule
@@ -45,20 +44,15 @@ func (l *linter) beside(i int) {
 	l.find(slices.ContainsFunc(inherited, same), "same-id")
 	for j := range i {
 		earlier := &l.p.Rules[j]
-		if l.find(l.compiled[i].Implies(l.compiled[j]), "rule-behind-another", earlier.ID, earlier.Class) {
+		if l.find(r.Matcher.Implies(earlier.Matcher), "rule-behind-another", earlier.ID, earlier.Class) {
 			return
 		}
 		for _, word := range r.Contains {
-			alone := compiled(errtext.Condition{Contains: []string{word}})
-			l.find(earlier.Class != r.Class && alone.Implies(l.compiled[j]), "word-behind-another",
+			alone := errtext.Compile(errtext.Condition{Contains: []string{word}}, nil)
+			l.find(earlier.Class != r.Class && alone.Implies(earlier.Matcher), "word-behind-another",
 				word, earlier.ID, earlier.Class)
 		}
 	}
-}
-
-// compiled returns a condition that was found right before.
-func compiled(c errtext.Condition) *errtext.Matcher {
-	return errtext.Compile(c, func(_, _ string) {})
 }
 
 //go:embed known.txt
@@ -84,14 +78,14 @@ func (l *linter) changes() {
 	changed, rules := map[change][]string{}, map[change][]string{} // texts, and the rules that decided before
 	for i, said := range texts {
 		before, now := l.e.parent.policy.Classify(said), l.p.Classify(said)
-		c := change{now.RuleID, before.Class, now.Class}
+		c := change{now.ID, before.Class, now.Class}
 		word := i >= len(known) // of which a new one is what the rule is for
 		if c.from == c.to || word && c.from == retry.Unknown || slices.Contains(changed[c], said) {
 			continue
 		}
 		changed[c] = append(changed[c], said)
-		if !slices.Contains(rules[c], before.RuleID) {
-			rules[c] = append(rules[c], before.RuleID)
+		if !slices.Contains(rules[c], before.ID) {
+			rules[c] = append(rules[c], before.ID)
 		}
 	}
 	for c, of := range changed {

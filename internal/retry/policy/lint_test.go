@@ -65,7 +65,7 @@ func TestEveryRuleOfTissDecidesAKnownText(t *testing.T) {
 	check.Must(t, err)
 	tiss, seen := policy.BuiltIn("tiss"), map[string]bool{}
 	for line := range strings.Lines(string(known)) {
-		seen[tiss.Classify(strings.TrimSpace(line)).RuleID] = true
+		seen[tiss.Classify(strings.TrimSpace(line)).ID] = true
 	}
 	for _, r := range tiss.Rules {
 		if !seen[r.ID] {
@@ -136,7 +136,7 @@ func TestRuleFoundNeverToDecideDecidesNoText(t *testing.T) {
 		p, _ := set.Get("mine")
 		for range 30 {
 			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 4).Draw(t, "text"), "")
-			rule := p.Classify(text).RuleID
+			rule := p.Classify(text).ID
 			if problem, said := never[rule]; said {
 				t.Fatalf("%q: %s decides it, although %s\n%s", text, rule, problem, b.String())
 			}

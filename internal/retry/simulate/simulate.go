@@ -54,7 +54,7 @@ var epoch = time.Unix(0, 0).UTC()
 // their jitter.
 func Run(p *retry.Policy, s Scenario) *Result {
 	found := p.Classify(s.Error)
-	r := &Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.RuleID}
+	r := &Result{Policy: p.Name, Version: p.Version(), Class: found.Class, RuleID: found.ID}
 	var retries, toSuccess []int64 // when each was made, and how long each took, in seconds
 	seconds := int64((s.Outage + time.Second - 1) / time.Second)
 	for i := range s.Claims {

@@ -38,7 +38,7 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 	if c.ShouldRetry {
 		c.NextRetryTime = &d.NextRetryTime
 	}
-	if about := words.Name("rule", d.Error.RuleID); d.Error.Means == "" && about != d.Error.RuleID {
+	if about := words.Name("rule", d.Error.ID); d.Error.Means == "" && about != d.Error.ID {
 		c.RetryDecision.MatchedMeaning = about
 	}
 	if jobType == BackoffJobType { // RN-BIL-004 section 3.2
