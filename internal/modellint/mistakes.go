@@ -35,10 +35,9 @@ func (l *linter) once(what ...any) bool {
 // add adds a mistake at an element, with the texts that it names. What it returns may be changed. In a
 // bundled process there is none: under some settings its job types look misspelt.
 func (l *linter) add(n *node, mistake string, args ...any) *text.Finding {
-	if n.process.bundled || !l.once(n.process.file, n.id, mistake, args) {
+	if n.process.file == "" || !l.once(n.process.file, n.id, mistake, args) {
 		return &text.Finding{}
 	}
-	l.used[n.process.file] = true
 	f := mistakes()[mistake]
 	for _, m := range []*text.Message{&f.What, &f.Effect, &f.Advice} {
 		if strings.Contains(m.Format, "%[") {

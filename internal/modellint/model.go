@@ -8,18 +8,15 @@ import (
 	"hospital.example/analyze-retry/internal/modellint/bpmnxml"
 )
 
-// process is one process of a file.
+// process is one process of a file, or without one that came with the worker, which is not looked at itself.
 type process struct {
 	*bpmnxml.Element
 	id, file string
 	// elements are those of its file by their ids.
 	elements map[string]*bpmnxml.Element
-	// bundled is one that came with the worker, and is not looked at itself.
-	bundled bool
-	// nodes are in the order of the file, with those in sub-processes; so are flows.
+	// nodes are in the order of the file, with those in sub-processes.
 	nodes []*node
 	byID  map[string]*node
-	flows []*bpmnxml.Element
 	// starts are those of event sub-processes that catch errors.
 	starts []*node
 }
@@ -88,7 +85,6 @@ func place(file string, e *bpmnxml.Element) *node {
 
 // scope adds the nodes that are in an element: in the process itself, or in one of its nodes.
 func (p *process) scope(e *bpmnxml.Element, parent *node) {
-	p.flows = append(p.flows, e.Named("sequenceFlow")...)
 	for _, c := range e.Children {
 		if !isNode(c) {
 			continue
@@ -174,10 +170,10 @@ func (n *node) gather(e *bpmnxml.Element) {
 
 // connect resolves the references between the nodes.
 func (p *process) connect() {
-	for _, f := range p.flows {
+	p.Walk(func(f *bpmnxml.Element) {
 		from, to := p.byID[f.Attr("sourceRef")], p.byID[f.Attr("targetRef")]
-		if from == nil || to == nil {
-			continue
+		if from == nil || to == nil || !f.Is("sequenceFlow") {
+			return
 		}
 		from.to = append(from.to, to)
 		for _, c := range f.Named("conditionExpression") {
@@ -185,7 +181,7 @@ func (p *process) connect() {
 			from.conditions = append(from.conditions, asked)
 			from.gather(c)
 		}
-	}
+	})
 	for _, n := range p.nodes {
 		if host := p.byID[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
 			n.host, host.boundary = host, append(host.boundary, n)

@@ -20,13 +20,13 @@ import (
 func Lint(files []bpmn.Model, policies *policy.Set, jobTypes map[string]string) text.Findings {
 	l := &linter{
 		policies: policies, jobTypes: slices.Sorted(maps.Keys(jobTypes)), byID: map[string]*process{},
-		called: map[string]bool{}, used: map[string]bool{}, said: map[string]bool{},
+		called: map[string]bool{}, said: map[string]bool{},
 	}
 	for _, m := range bpmn.Models() {
-		l.read(m, true)
+		l.read("", m.Content)
 	}
 	for _, f := range files {
-		l.read(f, false)
+		l.read(f.Name, f.Content)
 	}
 	l.resolve()
 	for _, p := range l.processes {
@@ -35,7 +35,9 @@ func Lint(files []bpmn.Model, policies *policy.Set, jobTypes map[string]string) 
 	order := map[string]int{}
 	for i, f := range files {
 		order[f.Name] = i
-		if !l.used[f.Name] {
+		concerned := func(p *process) bool { return p.file == f.Name && p.concerned() }
+		found := func(found text.Finding) bool { return found.File == f.Name }
+		if !slices.ContainsFunc(l.processes, concerned) && !slices.ContainsFunc(l.findings, found) {
 			l.add(place(f.Name, &bpmnxml.Element{}), "nothing-checked")
 		}
 	}
@@ -56,35 +58,32 @@ type linter struct {
 	bundled []string
 	// called are the ids of processes that another one calls.
 	called map[string]bool
-	// used are the files in which something uses the worker, or has a finding: of the others silence is no
-	// approval.
-	used map[string]bool
 	// said are the findings, and what else is said once.
 	said     map[string]bool
 	findings text.Findings
 }
 
 // read adds the processes of a file. One of a given file takes the place of a bundled one with the same id.
-func (l *linter) read(f bpmn.Model, bundled bool) {
-	root, err := bpmnxml.Read(f.Content)
+func (l *linter) read(file string, content []byte) {
+	root, err := bpmnxml.Read(content)
 	if err == nil && len(root.Named("process")) == 0 {
 		err = errors.New("it has no process")
 	}
 	if err != nil {
-		l.add(place(f.Name, &bpmnxml.Element{}), "unreadable", err)
+		l.add(place(file, &bpmnxml.Element{}), "unreadable", err)
 		return
 	}
-	elements, sound := l.elements(f.Name, root)
+	elements, sound := l.elements(file, root)
 	if !sound {
 		return // what else would be found follows from that
 	}
 	for _, e := range root.Named("process") {
-		p := &process{Element: e, id: e.Attr("id"), file: f.Name, bundled: bundled}
+		p := &process{Element: e, id: e.Attr("id"), file: file}
 		p.elements, p.byID = elements, map[string]*node{}
 		p.scope(e, nil)
 		p.connect()
 		l.processes, l.nodes = append(l.processes, p), append(l.nodes, p.nodes...)
-		if bundled {
+		if file == "" {
 			l.bundled = append(l.bundled, p.id)
 		}
 		if p.executable() {
@@ -126,13 +125,12 @@ func (l *linter) elements(file string, root *bpmnxml.Element) (byID map[string]*
 // check checks a process.
 func (l *linter) check(p *process) {
 	switch {
-	case p.bundled || !p.concerned():
+	case p.file == "" || !p.concerned():
 		return
 	case !p.executable():
 		l.add(place(p.file, p.Element), "not-executable")
 		return
 	}
-	l.used[p.file] = true
 	for _, n := range p.nodes {
 		l.node(n)
 	}
