@@ -32,7 +32,7 @@
 // People are called Dias, Campos and Branco. Such words of the vocabulary stand in
 // internal/retry/errtext/tables/roles.tsv with the role name. They are masked
 //
-//   - next to an unknown word, also with a particle between: João Dias, Rita de Campos;
+//   - next to an unknown word, also with a short word between: João Dias, Rita de Campos;
 //   - next to another word of the list, if both begin with a capital: Dias Campos;
 //   - behind a word for a person or a name, with at most short words or another name between: paciente dias,
 //     <nome>CAMPOS, o titular é Dias.

@@ -90,8 +90,10 @@ func (m *masker) widen() {
 			m.widenName(i)
 		}
 	}
-	for i := range slices.Backward(m.units) {
-		m.widenName(i)
+	for i, u := range slices.Backward(m.units) {
+		if u.isName {
+			m.widenName(i)
+		}
 	}
 }
 
@@ -125,52 +127,32 @@ func (m *masker) goesOn(i int) bool {
 	return isNumber && m.units[i+1].start-m.units[i].end == 1 && only(m.between(i), ".-/,:")
 }
 
-// widenName masks a word that people are called next to an unknown one, next to another such word, or behind
-// "paciente" and the like.
+// widenName masks a word that people are called next to an unknown word or, if both begin with a capital, to
+// another such word; and behind a word for a person. Short words and names may stand between: "o titular é
+// Dias", <nomeCompleto>DIAS, "Paciente: Dia Campos"; before an unknown word only if the name has a capital:
+// Rita de Campos.
 func (m *masker) widenName(i int) {
-	u := &m.units[i]
-	if u.isName && u.kind == kept && (m.isPerson(i, i-1) || m.isPerson(i, i+1) || m.hasRole(i)) {
-		u.kind = unknownWord
+	const furthest, short = 3, len("sra")
+	for _, step := range []int{-1, 1} {
+		near := true
+		for k := i + step; k >= max(0, i-furthest) && k <= min(i+furthest, len(m.units)-1); k += step {
+			u, capital := &m.units[k], m.isCapital(i)
+			isSkipped := u.end-u.start <= short || capital && m.isCapital(k)
+			near = near && m.isNear(min(k, k-step)) && (capital || k == i+step)
+			isPerson := near && (u.kind == unknownWord || u.isName && capital && m.isCapital(k))
+			if isPerson || step < 0 && isRole(m.word(k)) {
+				m.units[i].kind = unknownWord
+			}
+			if u.digits > 0 || !isSkipped {
+				break
+			}
+		}
 	}
-}
-
-// isPerson reports whether a word that people are called and a neighbour may be two names of one person.
-func (m *masker) isPerson(i, next int) bool {
-	if next < 0 || next >= len(m.units) || !m.isNear(min(i, next)) {
-		return false
-	}
-	u, further := &m.units[next], 2*next-i
-	isWithin := further >= 0 && further < len(m.units)
-	if isWithin && m.isCapital(i) && m.isParticle(next) && m.isNear(min(next, further)) {
-		return m.units[further].kind == unknownWord // Rita de Campos
-	}
-	return u.kind == unknownWord || u.isName && m.isCapital(i) && m.isCapital(next)
 }
 
 func (m *masker) isCapital(i int) bool {
 	c := m.source[m.units[i].start]
 	return c >= 'A' && c <= 'Z'
-}
-
-func (m *masker) isParticle(i int) bool {
-	return slices.Contains([]string{"e", "da", "de", "do", "das", "dos"}, strings.ToLower(m.word(i)))
-}
-
-// hasRole reports whether a unit stands behind a word for a person, at most with short words or another name
-// between them: "Paciente Dias", <nomeCompleto>DIAS, "Beneficiário(a): Dias", "Paciente: Dia Campos".
-func (m *masker) hasRole(i int) bool {
-	const longest, furthest, short = 5, 3, len("sra")
-	for k := i - 1; k >= max(0, i-furthest) && len(m.between(k)) <= longest; k-- {
-		word := m.word(k)
-		if isRole(word) {
-			return true
-		}
-		isSkipped := len(word) <= short || m.isCapital(k) && m.isCapital(i)
-		if m.units[k].digits > 0 || !isSkipped {
-			return false
-		}
-	}
-	return false
 }
 
 // roles are words that a name stands behind.
