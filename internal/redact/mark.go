@@ -15,9 +15,6 @@ const (
 // group returns the last of the units that one mark stands for, and the mark: for the words of a name, the
 // groups of a number, a date with its time.
 func (m *masker) group(first int) (last int, mark string) {
-	if m.units[first].kind == unknownWord {
-		return m.groupWords(first)
-	}
 	if last, is := m.dateEnd(first); is {
 		return last, markDate
 	}
@@ -26,11 +23,15 @@ func (m *masker) group(first int) (last int, mark string) {
 	for last = first; ; last++ {
 		digits += m.units[last].digits
 		letters = letters || m.units[last].kind != unknownNumber
-		if last+1 == len(m.units) || m.units[last+1].kind == kept || !m.isSameNumber(last) {
+		if last+1 == len(m.units) || !m.isSame(last, digits == 0) {
 			break
 		}
 	}
 	switch {
+	case digits == 0 && first == last:
+		return last, markWord
+	case digits == 0:
+		return last, markWords
 	case letters:
 		return last, markCode
 	case digits >= long:
@@ -40,22 +41,14 @@ func (m *masker) group(first int) (last int, mark string) {
 	}
 }
 
-func (m *masker) groupWords(first int) (last int, mark string) {
-	last = first
-	for last+1 < len(m.units) && m.units[last+1].kind == unknownWord && only(m.between(last), " .-'") {
-		last++
-	}
-	if first == last {
-		return last, markWord
-	}
-	return last, markWords
-}
-
-// isSameNumber reports whether the unit behind one may belong to the same number. A word does if nothing like
-// a blank stands between the two.
-func (m *masker) isSameNumber(i int) bool {
-	between := m.between(i)
-	if m.units[i+1].kind == unknownWord && strings.ContainsAny(between, " ,") {
+// isSame reports whether the unit behind one may belong to the same name or number. A word belongs to a
+// number if nothing like a blank stands between the two.
+func (m *masker) isSame(i int, isName bool) bool {
+	between, next := m.between(i), m.units[i+1].kind
+	switch {
+	case isName:
+		return next == unknownWord && only(between, " .-'")
+	case next == kept, next == unknownWord && strings.ContainsAny(between, " ,"):
 		return false
 	}
 	return only(between, " .,-/:()") || between == "–"
