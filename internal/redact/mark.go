@@ -70,26 +70,19 @@ const digits = "0123456789"
 // dateLength returns the length of the date with its time that a text begins with, 0 for none: 31/01/1980,
 // 1.2.80, 2024-11-21T10:30:00-03:00, 21/11/2024 10:30, and no address such as 10.0.15.3.
 func dateLength(text string) int {
-	var sizes [3]int // of a year, a month and a day
-	rest := text
-	for i := range sizes {
-		if i > 0 {
-			if rest == "" || strings.IndexByte("/.-", rest[0]) < 0 {
-				return 0
-			}
-			rest = rest[1:]
-		}
-		behind := strings.TrimLeft(rest, digits)
-		sizes[i], rest = len(rest)-len(behind), behind
-	}
-	isShort := func(i int) bool { return sizes[i] == 1 || sizes[i] == 2 }
-	endsInYear := isShort(0) && (sizes[2] == 2 || sizes[2] == 4)
-	if !isShort(1) || !endsInYear && (sizes[0] != 4 || !isShort(2)) {
+	const separators = "/.-"
+	date := text[:len(text)-len(strings.TrimLeft(text, digits+separators))]
+	date = strings.TrimRight(date, separators)
+	parts := strings.FieldsFunc(date, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	if len(parts) != 3 {
 		return 0
 	}
-	if len(rest) > 1 && strings.IndexByte("/.-", rest[0]) >= 0 && strings.IndexByte(digits, rest[1]) >= 0 {
+	first, month, last := len(parts[0]), len(parts[1]), len(parts[2])
+	endsInYear := first <= 2 && (last == 2 || last == 4)
+	if month > 2 || !endsInYear && (first != 4 || last > 2) {
 		return 0
 	}
+	rest := text[len(date):]
 	time := strings.TrimLeft(rest, " T")
 	hour, _, isTime := strings.Cut(time, ":")
 	if isTime && len(rest)-len(time) == 1 && strings.Trim(hour, digits) == "" {
