@@ -21,7 +21,7 @@
 // A mark names the kind and the length of what stood there, so that texts still read and still group, such as
 // [palavras] and [número longo]; mark.go has them all. People read them in their language, see
 // text.Printer.Redacted. Symbols that are no signs, such as circled letters and raised digits, and control
-// characters become a blank. The marks are words of the vocabulary: a second run changes nothing. A text that
+// characters become blanks. The marks are words of the vocabulary: a second run changes nothing. A text that
 // changes in every run becomes [código] as a whole.
 //
 // There is no decoder beyond errtext's, which reads entities, JSON escapes, full-width letters and Latin-1.

@@ -80,18 +80,11 @@ func (m *masker) write() string {
 // signs returns what stands between two units, with a blank in place of symbols that say something without
 // being a word, such as circled letters and raised digits.
 func signs(between string) string {
-	const others = "\u00a0§ª«°º»–—‘’“”•…→€"
-	last := rune(0)
+	const others = "\t\n\r\u00a0§ª«°º»–—‘’“”•…→€"
 	return strings.Map(func(r rune) rune {
-		isPlain := r >= ' ' && r < 0x7F || r == '\t' || r == '\n' || r == '\r'
-		switch {
-		case isPlain, strings.ContainsRune(others, r):
-		case last == ' ':
-			return -1
-		default:
-			r = ' '
+		if r >= ' ' && r < 0x7F || strings.ContainsRune(others, r) {
+			return r
 		}
-		last = r
-		return r
+		return ' '
 	}, between)
 }
