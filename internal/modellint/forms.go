@@ -16,7 +16,8 @@ import (
 //go:embed forms.yaml
 var formTexts []byte
 
-// forms are those in which an expression is known to do what it is for, by the place where it stands.
+// forms are those in which an expression is known to do what it is for, by the place where it stands, and
+// others by what they do.
 var forms = sync.OnceValue(func() map[string]*regexp.Regexp {
 	var known map[string][]string
 	if err := yaml.Unmarshal(formTexts, &known); err != nil {
@@ -29,15 +30,7 @@ var forms = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return all
 })
 
-var (
-	blanks = regexp.MustCompile(`\s*([^\pL\pN_\s])\s*`)
-	// otherType is a comparison that FEEL answers by null.
-	otherType = regexp.MustCompile(
-		`\b(shouldRetry!?=["\d]|(retryCount|maxRetries|backoffMinutes)([<>]=?|!?=)["tf])`)
-	// retries and stops are conditions of nothing but whether the claim is sent again.
-	retries = regexp.MustCompile(`^(shouldRetry(=true|!=false)?|not\(shouldRetry=false\))$`)
-	stops   = regexp.MustCompile(`^(shouldRetry(=false|!=true)|not\(shouldRetry(=true)?\))$`)
-)
+var blanks = regexp.MustCompile(`\s*([^\pL\pN_\s])\s*`)
 
 // compact returns an expression without needless blanks.
 func compact(feel string) string {
@@ -93,7 +86,7 @@ func (l *linter) timers(n *node) {
 func (l *linter) conditions(n *node) {
 	for _, c := range n.conditions {
 		feel, _ := expression(c.value)
-		wrong := otherType.MatchString(compact(feel))
+		wrong := forms()["otherType"].MatchString(compact(feel))
 		if !l.form(n, "condition-form", c, results, wrong) && n.behind != nil {
 			l.variableMisspelt(n, c)
 		}
@@ -107,7 +100,8 @@ func (l *linter) opposite(n *node, c entry, feel string) {
 	ways := reached([]*node{c.to}, (*node).works)
 	waits := slices.ContainsFunc(ways, func(n *node) bool { return n.timer.kind != "" })
 	ends := slices.ContainsFunc(ways, func(n *node) bool { return n.throwsError || n.records })
-	wrong := stops.MatchString(feel) && waits || retries.MatchString(feel) && ends && !waits
+	does := func(what string) bool { return forms()[what].MatchString(feel) }
+	wrong := does("stops") && waits || does("retries") && ends && !waits
 	if wrong && l.once(n.process.file, n.id, "opposite") {
 		l.add(n, "condition-opposite", c.value).Line = c.line
 	}
