@@ -16,13 +16,13 @@ func (l *linter) waitMissing(event *node) {
 // submissionError finds error texts that do not reach the analysis. What a sub-process throws itself has no
 // variables: the text is where the work in it put it.
 func (l *linter) submissionError(event *node) {
-	m, is := event.analysis.entry("input", contract.SubmissionError)
-	if is && !isNull(m) || event.host != nil && event.host.isScope() {
+	m, _ := event.analysis.entry("input", contract.SubmissionError)
+	if !isNull(m) || event.host != nil && event.host.isScope() {
 		return
 	}
 	stops := func(n *node) bool {
-		m, is := n.entry("output", contract.SubmissionError)
-		return is && !isNull(m) || n.isActivity() && n != event.analysis
+		m, _ := n.entry("output", contract.SubmissionError)
+		return !isNull(m) || n.isActivity()
 	}
 	if leads([]*node{event}, event.analysis, stops) {
 		l.add(event, "submission-error", quoted(event.analysis))
@@ -86,9 +86,8 @@ func kept(variable string, from []*node, to *node) bool {
 
 // timerLeads finds a timer behind an analysis that does not lead to the submission.
 func (l *linter) timerLeads(timer *node) {
-	works := func(n *node) bool { return n != timer.behind && n.works() }
 	switch {
-	case leads(timer.after(), timer.behind, works):
+	case leads(timer.after(), timer.behind, (*node).works):
 		l.add(timer, "timer-to-analysis", quoted(timer.behind))
 	case slices.ContainsFunc(reached([]*node{timer}, (*node).works), (*node).finishes):
 		l.add(timer, "timer-dead-end")

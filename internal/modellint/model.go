@@ -240,7 +240,7 @@ func (p *process) writes(variable string) bool {
 	})
 }
 
-// isNull reports whether a mapping clears its variable.
+// isNull reports whether a mapping clears its variable, or is none.
 func isNull(m entry) bool {
 	feel, _ := expression(m.value)
 	return feel == "null" || m.value == ""
