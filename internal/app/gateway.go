@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
-	"strings"
 	"time"
-
-	"golang.org/x/oauth2/clientcredentials"
 
 	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/transport"
@@ -40,39 +36,11 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the settings.
 func dial(cfg config.Config) (transport.Client, error) {
-	if cfg.Address().REST() {
-		return rest.Dial(connection(cfg))
+	c := transport.Config{Cluster: cfg.Cluster}
+	if c.Address().REST() {
+		return rest.Dial(c)
 	}
-	return grpc.Dial(connection(cfg))
-}
-
-// connection returns how the gateway is reached.
-func connection(cfg config.Config) transport.Config {
-	address := cfg.Address()
-	c := transport.Config{
-		Scheme:         address.Scheme,
-		Address:        address.Host,
-		Path:           address.Path,
-		CACertPath:     cfg.ZeebeCACertificate,
-		ClientCertPath: cfg.ZeebeClientCertificate,
-		ClientKeyPath:  cfg.ZeebeClientKey,
-	}
-	switch cfg.AuthStrategy() {
-	case config.AuthOIDC:
-		c.OAuth = &clientcredentials.Config{
-			ClientID:     cfg.ZeebeClientID,
-			ClientSecret: string(cfg.ZeebeClientSecret),
-			TokenURL:     string(cfg.ZeebeAuthorizationURL),
-			Scopes:       strings.Fields(cfg.ZeebeTokenScope),
-		}
-		if cfg.ZeebeTokenAudience != "" {
-			c.OAuth.EndpointParams = url.Values{"audience": {cfg.ZeebeTokenAudience}}
-		}
-	case config.AuthBasic:
-		c.User, c.Password = cfg.BasicUser, string(cfg.BasicPassword)
-	case config.AuthNone:
-	}
-	return c
+	return grpc.Dial(c)
 }
 
 // Sender prepares the connection by which orders reach the processes. It does not wait for the gateway. send

@@ -59,7 +59,7 @@ func settings(t *testing.T, zeebeAddress string) config.Config {
 			JobTypes: config.JobTypes{"analyze-retry": "tiss", "retry-submission-backoff": "tiss"},
 		},
 		DatabaseURL: config.URL("sqlite://" + filepath.Join(t.TempDir(), "retry.db")), ClusterName: "test", AuditRetentionYears: 5,
-		Tenant: "<default>", ZeebeAddress: zeebeAddress, ZeebeInsecure: true,
+		Tenant: "<default>", Cluster: config.Cluster{ZeebeAddress: zeebeAddress, ZeebeInsecure: true},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"hospital.example/analyze-retry/internal/audit/events/queue"
+	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/retry/policy"
@@ -22,7 +23,7 @@ import (
 // a [text.Findings] with the faults of all.
 func LoadConfig() (config.Config, error) {
 	cfg, wrong := config.Load()
-	_, noFiles := connection(cfg).TLS()
+	_, noFiles := transport.Config{Cluster: cfg.Cluster}.TLS()
 	_, noPolicies := OpenPolicies(cfg.Policies)
 	var noQueue error
 	if cfg.EventsURL != "" {

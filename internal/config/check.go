@@ -87,8 +87,7 @@ func (l *loader) checkCredentials() {
 
 // checkPlaintext refuses to send credentials in plaintext to another host, unless that is accepted.
 func (l *loader) checkPlaintext(name string, to *url.URL) {
-	plain := to.Scheme == "http" || to.Scheme == "grpc"
-	if plain && !connurl.IsLoopback(to.Hostname()) && !l.AllowInsecureToken {
+	if (Address{to}).Plaintext() && !connurl.IsLoopback(to.Hostname()) && !l.AllowInsecureToken {
 		const allow = "RETRY_ALLOW_INSECURE_TOKEN=true"
 		l.fault(name, text.Messagef("credentials would go in plaintext to %s", to.Host),
 			text.Messagef("use TLS, or %s", allow))

@@ -26,11 +26,14 @@ type Address struct{ *url.URL }
 // REST reports whether the address is one of the REST API; the others are of gRPC.
 func (a Address) REST() bool { return strings.HasPrefix(a.Scheme, "http") }
 
+// Plaintext reports whether the connection is without TLS.
+func (a Address) Plaintext() bool { return a.Scheme == "grpc" || a.Scheme == "http" }
+
 // Transport returns gRPC or REST, with what protects it.
 func (a Address) Transport() text.Message { return schemes[a.Scheme].transport }
 
 // Address returns where the cluster is reached. Of what is no address, which [Load] refuses, it is empty.
-func (c *Config) Address() Address {
+func (c *Cluster) Address() Address {
 	s := c.ZeebeAddress
 	switch {
 	case strings.Contains(s, "://"):
@@ -74,7 +77,7 @@ const (
 )
 
 // AuthStrategy returns how the worker authenticates: by what credentials there are.
-func (c *Config) AuthStrategy() AuthStrategy {
+func (c *Cluster) AuthStrategy() AuthStrategy {
 	switch {
 	case c.ZeebeClientID != "" || c.ZeebeClientSecret != "" || c.ZeebeAuthorizationURL != "":
 		return AuthOIDC

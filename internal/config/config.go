@@ -37,8 +37,13 @@ type Config struct {
 	Operator            string `envconfig:"RETRY_OPERATOR" want:"1 to 128 characters" desc:"Who orders what worker redrive sends, where --operator is not given."`
 	Tenant              string `envconfig:"RETRY_TENANT" default:"<default>" want:"a tenant's id" desc:"The cluster's tenant whose jobs are worked."`
 	AllowInsecureToken  bool   `envconfig:"RETRY_ALLOW_INSECURE_TOKEN" default:"false" want:"true or false" desc:"Lets a token, password or client secret go in plaintext to a host that is not loopback."`
+	Cluster
 
-	// The connection, by the names of Zeebe's clients where those have one.
+	sources map[string]string // env, file or default, by name
+}
+
+// Cluster is the connection to the cluster, by the names of Zeebe's clients where those have one.
+type Cluster struct {
 	ZeebeAddress           string `envconfig:"ZEEBE_ADDRESS" default:"127.0.0.1:26500" want:"host:port, grpc://host:port, grpcs://host:port, http://host:port/path or https://host:port/path" desc:"The cluster; host:port is gRPC, http:// and https:// the REST API of 8.8 and later, with or without /v2."`
 	ZeebeInsecure          bool   `envconfig:"ZEEBE_INSECURE_CONNECTION" default:"false" want:"true or false" desc:"How an address without a scheme is meant: true is plaintext, false is TLS."`
 	ZeebeCACertificate     string `envconfig:"ZEEBE_CA_CERTIFICATE_PATH" want:"the path of a PEM file" desc:"Authorities to check the gateway's certificate against, in place of the system's."`
@@ -51,8 +56,6 @@ type Config struct {
 	ZeebeAuthorizationURL  URL    `envconfig:"ZEEBE_AUTHORIZATION_SERVER_URL" want:"https://host/path" desc:"The token endpoint. It has no default, so that the secret goes to a configured server only."`
 	ZeebeTokenAudience     string `envconfig:"ZEEBE_TOKEN_AUDIENCE" want:"an audience, such as zeebe-api" desc:"The audience of the token."`
 	ZeebeTokenScope        string `envconfig:"ZEEBE_TOKEN_SCOPE" want:"scopes separated by blanks" desc:"The scopes of the token, if the server requires any."`
-
-	sources map[string]string // env, file or default, by name
 }
 
 // People are the settings of what is printed for people.

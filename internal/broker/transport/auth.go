@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"hospital.example/analyze-retry/internal/config"
 )
 
 const (
@@ -48,20 +50,30 @@ type Authorizer struct {
 
 // Authorizer returns what authorizes the calls.
 func (c Config) Authorizer() *Authorizer {
-	a := &Authorizer{plaintext: c.Plaintext()}
-	switch {
-	case c.OAuth != nil:
-		a.source, a.secrets = *c.OAuth, []string{c.OAuth.ClientSecret}
-		a.source.AuthStyle = oauth2.AuthStyleInParams // to find it out, each failure would be two requests
+	a := &Authorizer{plaintext: c.Address().Plaintext()}
+	switch c.AuthStrategy() {
+	case config.AuthOIDC:
+		a.source = clientcredentials.Config{
+			ClientID:     c.ZeebeClientID,
+			ClientSecret: string(c.ZeebeClientSecret),
+			TokenURL:     string(c.ZeebeAuthorizationURL),
+			Scopes:       strings.Fields(c.ZeebeTokenScope),
+			AuthStyle:    oauth2.AuthStyleInParams, // to find it out, each failure would be two requests
+		}
+		if c.ZeebeTokenAudience != "" {
+			a.source.EndpointParams = url.Values{"audience": {c.ZeebeTokenAudience}}
+		}
+		a.secrets = []string{a.source.ClientSecret}
 		a.http = &http.Client{
 			Timeout:   tokenTimeout,
 			Transport: c.TokenHTTP,
 			// A redirect would carry the secret to another place.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-	case c.User != "":
-		login := base64.StdEncoding.EncodeToString([]byte(c.User + ":" + c.Password))
-		a.headers, a.secrets = authorization("Basic "+login), []string{c.Password, login}
+	case config.AuthBasic:
+		login := base64.StdEncoding.EncodeToString([]byte(c.BasicUser + ":" + string(c.BasicPassword)))
+		a.headers, a.secrets = authorization("Basic "+login), []string{string(c.BasicPassword), login}
+	case config.AuthNone:
 	}
 	return a
 }

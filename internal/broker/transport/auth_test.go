@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
 
@@ -24,8 +24,8 @@ const secret = "Maria da Silva, CPF 123.456.789-09"
 
 // tokensOf returns tokens that this server issues.
 func tokensOf(i *enginetest.Issuer) *Authorizer {
-	return Config{TokenHTTP: i, OAuth: &clientcredentials.Config{
-		ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token",
+	return Config{TokenHTTP: i, Cluster: config.Cluster{
+		ZeebeClientID: "id", ZeebeClientSecret: secret, ZeebeAuthorizationURL: "https://login.example/token",
 	}}.Authorizer()
 }
 
@@ -171,7 +171,7 @@ func TestTokenThatNoHeaderCarriesCountsAsNone(t *testing.T) {
 func TestTokenErrorsShowNothingOfAURL(t *testing.T) {
 	const part = "Maria"
 	for _, u := range []string{"http://u:" + part + "/x@h/", `http://u:\"` + part + "/x@h/", "http://127.0.0.1:1/token?subscription-key=" + part} {
-		tokens := Config{OAuth: &clientcredentials.Config{ClientSecret: secret, TokenURL: u}}.Authorizer()
+		tokens := Config{Cluster: config.Cluster{ZeebeClientSecret: secret, ZeebeAuthorizationURL: config.URL(u)}}.Authorizer()
 		if _, err := headerOf(t.Context(), tokens); status.Code(err) != codes.Unauthenticated || strings.Contains(err.Error(), part) {
 			t.Errorf("%s: error is %v", u, err)
 		}

@@ -75,7 +75,7 @@ func inBubble(t *testing.T, test func(*rig)) {
 // connect makes the client.
 func (r *rig) connect(c transport.Config) {
 	r.Helper()
-	c.Scheme, c.Address, c.Dial = r.protocol.Scheme, "127.0.0.1:1", r.protocol.Pipe(r.gateway)
+	c.ZeebeAddress, c.Dial = r.protocol.Scheme+"://127.0.0.1:1", r.protocol.Pipe(r.gateway)
 	var err error
 	r.client, err = r.protocol.Dial(c)
 	check.Must(r, err)

@@ -17,6 +17,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
 )
@@ -103,7 +104,7 @@ func aGatewayThatIsBackIsFoundSoon(t *testing.T, p Protocol) {
 		var there atomic.Pointer[func(context.Context, string) (net.Conn, error)]
 		set := func(g *enginetest.Gateway) { dial := p.Pipe(g); there.Store(&dial) }
 		set(first)
-		c, err := p.Dial(transport.Config{Scheme: p.Scheme, Address: "127.0.0.1:1", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		c, err := p.Dial(transport.Config{Cluster: config.Cluster{ZeebeAddress: p.Scheme + "://127.0.0.1:1"}, Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			return (*there.Load())(ctx, address)
 		}})
 		check.Must(t, err)

@@ -6,16 +6,15 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc/codes"
 
 	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/config/readfile"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/engine/enginetest"
@@ -26,7 +25,7 @@ const secret = "s3cret-of-the-client"
 // issuing returns a configuration with tokens that last for an hour.
 func issuing() transport.Config {
 	return transport.Config{
-		OAuth:     &clientcredentials.Config{ClientID: "id", ClientSecret: secret, TokenURL: "https://login.example/token"},
+		Cluster:   config.Cluster{ZeebeClientID: "id", ZeebeClientSecret: secret, ZeebeAuthorizationURL: "https://login.example/token"},
 		TokenHTTP: enginetest.NewIssuer(enginetest.Issues(time.Hour)),
 	}
 }
@@ -41,9 +40,10 @@ func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 	}))
 	defer server.Close()
 	g := enginetest.New()
-	client := p.dial(t, transport.Config{Scheme: p.Scheme, Address: p.listen(t, g, nil), OAuth: &clientcredentials.Config{
-		ClientID: "worker", ClientSecret: secret, TokenURL: server.URL + "/token",
-		EndpointParams: url.Values{"audience": {"zeebe-api"}}, Scopes: []string{"jobs"},
+	client := p.dial(t, transport.Config{Cluster: config.Cluster{
+		ZeebeAddress:  p.Scheme + "://" + p.listen(t, g, nil),
+		ZeebeClientID: "worker", ZeebeClientSecret: secret, ZeebeAuthorizationURL: config.URL(server.URL + "/token"),
+		ZeebeTokenAudience: "zeebe-api", ZeebeTokenScope: "jobs",
 	}})
 	for _, call := range calls {
 		_ = call(t.Context(), client)
@@ -64,7 +64,7 @@ func everyCallCarriesTheToken(t *testing.T, p Protocol) {
 
 func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 	t.Helper()
-	r := p.connect(t, transport.Config{User: "demo", Password: "sénha:1"})
+	r := p.connect(t, transport.Config{Cluster: config.Cluster{BasicUser: "demo", BasicPassword: "sénha:1"}})
 	for _, call := range calls {
 		_ = call(t.Context(), r.client)
 	}
@@ -78,7 +78,7 @@ func everyCallCarriesUserAndPassword(t *testing.T, p Protocol) {
 
 func noErrorRepeatsTheCredentials(t *testing.T, p Protocol) {
 	t.Helper()
-	for _, c := range []transport.Config{{User: "demo", Password: secret}, issuing()} {
+	for _, c := range []transport.Config{{Cluster: config.Cluster{BasicUser: "demo", BasicPassword: secret}}, issuing()} {
 		r := p.connect(t, c)
 		for method, call := range calls {
 			r.gateway.Inject(method, enginetest.Fault{Code: codes.PermissionDenied})
@@ -114,19 +114,19 @@ func (p Protocol) serveTLS(t *testing.T, certificate, key string, change func(*t
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	check.Must(t, err)
-	config := &tls.Config{Certificates: []tls.Certificate{pair}}
+	served := &tls.Config{Certificates: []tls.Certificate{pair}}
 	if change != nil {
-		change(config)
+		change(served)
 	}
-	return p.listen(t, enginetest.New(), config)
+	return p.listen(t, enginetest.New(), served)
 }
 
 // reach queries a gateway's topology, as readiness does.
-func (p Protocol) reach(t *testing.T, c transport.Config) error {
+func (p Protocol) reach(t *testing.T, c config.Cluster) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	_, err := p.dial(t, c).Topology(ctx)
+	_, err := p.dial(t, transport.Config{Cluster: c}).Topology(ctx)
 	return err
 }
 
@@ -145,7 +145,7 @@ func onlyTheRightGatewayIsTrusted(t *testing.T, p Protocol) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := p.reach(t, transport.Config{Scheme: p.Secure, Address: good, CACertPath: test.ca})
+			err := p.reach(t, config.Cluster{ZeebeAddress: p.Secure + "://" + good, ZeebeCACertificate: test.ca})
 			if test.refuse == "" {
 				check.Must(t, err)
 				return
@@ -167,10 +167,10 @@ func aClientCertificateIsPresentedOnRequest(t *testing.T, p Protocol) {
 		c.ClientCAs, err = readfile.Authorities(ca)
 		check.Must(t, err)
 	})
-	config := transport.Config{Scheme: p.Secure, Address: address, CACertPath: ca}
-	check.Fails(t, p.reach(t, config))
-	config.ClientCertPath, config.ClientKeyPath = ours.issue(t)
-	check.Must(t, p.reach(t, config))
-	config.ClientCertPath, config.ClientKeyPath = others.issue(t)
-	check.Fails(t, p.reach(t, config))
+	c := config.Cluster{ZeebeAddress: p.Secure + "://" + address, ZeebeCACertificate: ca}
+	check.Fails(t, p.reach(t, c))
+	c.ZeebeClientCertificate, c.ZeebeClientKey = ours.issue(t)
+	check.Must(t, p.reach(t, c))
+	c.ZeebeClientCertificate, c.ZeebeClientKey = others.issue(t)
+	check.Fails(t, p.reach(t, c))
 }

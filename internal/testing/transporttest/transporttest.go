@@ -29,13 +29,13 @@ type Protocol struct {
 // GRPC is the protocol gRPC by an implementation of it.
 func GRPC(dial func(transport.Config) (transport.Client, error)) Protocol {
 	serve := func(g *enginetest.Gateway, l net.Listener) { g.Serve(l) }
-	return Protocol{transport.GRPC, transport.GRPCS, dial, (*enginetest.Gateway).Pipe, serve}
+	return Protocol{"grpc", "grpcs", dial, (*enginetest.Gateway).Pipe, serve}
 }
 
 // REST is the REST API by an implementation of it.
 func REST(dial func(transport.Config) (transport.Client, error)) Protocol {
 	serve := func(g *enginetest.Gateway, l net.Listener) { g.ServeREST(l) }
-	return Protocol{transport.HTTP, transport.HTTPS, dial, (*enginetest.Gateway).PipeREST, serve}
+	return Protocol{"http", "https", dial, (*enginetest.Gateway).PipeREST, serve}
 }
 
 // Run runs the suite.
@@ -80,7 +80,7 @@ func (p Protocol) connect(t *testing.T, c transport.Config) rig {
 	t.Helper()
 	g := enginetest.New()
 	t.Cleanup(g.Close)
-	c.Scheme, c.Address, c.Dial = p.Scheme, "127.0.0.1:1", p.Pipe(g)
+	c.ZeebeAddress, c.Dial = p.Scheme+"://127.0.0.1:1", p.Pipe(g)
 	return rig{t, g, p.dial(t, c)}
 }
 

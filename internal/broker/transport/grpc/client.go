@@ -39,18 +39,18 @@ type client struct {
 // Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its
 // error names everything that is wrong with the configuration, one fault a line.
 func Dial(c transport.Config) (transport.Client, error) {
-	config, err := c.TLS()
+	secured, err := c.TLS()
 	if err != nil {
 		return nil, err
 	}
 	security := insecure.NewCredentials()
-	if config != nil {
-		security = credentials.NewTLS(config)
+	if secured != nil {
+		security = credentials.NewTLS(secured)
 	}
 	reconnect := backoff.DefaultConfig
 	reconnect.MaxDelay = reconnectMax
 	authorizer := c.Authorizer()
-	conn, err := grpc.NewClient("dns:///"+c.Address,
+	conn, err := grpc.NewClient("dns:///"+c.Address().Host,
 		grpc.WithTransportCredentials(security),
 		grpc.WithPerRPCCredentials(authorizer),
 		grpc.WithContextDialer(c.Dial),

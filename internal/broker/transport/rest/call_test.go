@@ -13,6 +13,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -94,7 +95,7 @@ func TestCredentialsInAMediaTypeAreMasked(t *testing.T) {
 		w.Header().Set("Content-Type", r.Header.Get("Authorization"))
 	}))
 	defer server.Close()
-	c := dial(t, transport.Config{Scheme: transport.HTTP, Address: server.Listener.Addr().String(), User: "demo", Password: "secret"})
+	c := dial(t, config.Cluster{ZeebeAddress: server.URL, BasicUser: "demo", BasicPassword: "secret"})
 	_, err := c.Topology(t.Context())
 	check.Fails(t, err, `content of type "Basic ***"`)
 }

@@ -10,7 +10,6 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -30,12 +29,12 @@ type client struct {
 // Dial prepares the connection to a gateway. It does not wait for the gateway, which may come up later. Its
 // error names everything that is wrong with the configuration, one fault a line.
 func Dial(c transport.Config) (transport.Client, error) {
-	config, err := c.TLS()
+	secured, err := c.TLS()
 	if err != nil {
 		return nil, err
 	}
 	by := http.DefaultTransport.(*http.Transport).Clone()
-	by.TLSClientConfig = config
+	by.TLSClientConfig = secured
 	by.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second} // or a dead connection would stay in use
 	// Where HTTP/2 is not spoken the job loop sends 32 answers at a time, next to a poll and a query.
 	by.MaxIdleConnsPerHost = 34
@@ -48,12 +47,7 @@ func Dial(c transport.Config) (transport.Client, error) {
 			return c.Dial(ctx, address)
 		}
 	}
-	base := url.URL{Scheme: c.Scheme, Host: c.Address, Path: c.Path + "/v2"}
-	return &client{
-		base:       base.String(),
-		authorizer: c.Authorizer(),
-		http:       by,
-	}, nil
+	return &client{base: c.Address().JoinPath("v2").String(), authorizer: c.Authorizer(), http: by}, nil
 }
 
 func (c *client) Close() error {

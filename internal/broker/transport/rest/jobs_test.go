@@ -17,6 +17,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -67,10 +68,7 @@ func TestCallsShowWhatTheyAreTo(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(server.Close)
-	c := dial(t, transport.Config{
-		Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Path: "/orchestration",
-		User: "worker", Password: "é:x",
-	})
+	c := dial(t, config.Cluster{ZeebeAddress: server.URL + "/orchestration", BasicUser: "worker", BasicPassword: "é:x"})
 	check.Must(t, c.ExtendLock(t.Context(), job.Job{Key: 1<<63 - 1}, time.Second))
 	r := <-requests
 	user, password, _ := r.BasicAuth()
@@ -84,10 +82,13 @@ func counting(t *testing.T, handler http.HandlerFunc) (c transport.Client, made 
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	made = &atomic.Int32{}
-	return dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://"), Dial: func(ctx context.Context, address string) (net.Conn, error) {
+	c, err := Dial(transport.Config{Cluster: config.Cluster{ZeebeAddress: server.URL}, Dial: func(ctx context.Context, address string) (net.Conn, error) {
 		made.Add(1)
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
-	}}), made
+	}})
+	check.Must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c, made
 }
 
 func TestParallelAnswersReuseTheirConnections(t *testing.T) {

@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
+	"hospital.example/analyze-retry/internal/config"
 	"hospital.example/analyze-retry/internal/testing/check"
 	"hospital.example/analyze-retry/internal/testing/transporttest"
 )
@@ -34,9 +34,9 @@ func activate(t *testing.T, c transport.Client, p transport.Poll) (jobs []job.Jo
 }
 
 // dial makes a client that is closed with the test.
-func dial(t *testing.T, c transport.Config) transport.Client {
+func dial(t *testing.T, c config.Cluster) transport.Client {
 	t.Helper()
-	client, err := Dial(c)
+	client, err := Dial(transport.Config{Cluster: c})
 	check.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
@@ -47,7 +47,7 @@ func served(t *testing.T, handler http.HandlerFunc) transport.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return dial(t, transport.Config{Scheme: transport.HTTP, Address: strings.TrimPrefix(server.URL, "http://")})
+	return dial(t, config.Cluster{ZeebeAddress: server.URL})
 }
 
 // answering makes a client of a server that gives every call the same answer.
