@@ -95,7 +95,8 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 	a.cleanups = append(a.cleanups, a.client.Close)
 	a.clock = zeebe.NewClock(cfg.MaxClockSkew, log)
 
-	o := worker.Options{
+	w := worker.Worker{
+		JobTypes: cfg.JobTypes,
 		Policies: a.policies.Load,
 		Recorder: a.recorder,
 		Secret:   a.secret,
@@ -105,10 +106,9 @@ func New(ctx context.Context, cfg config.Config, log *zap.Logger, version string
 		Observer: a.numbers,
 		Logger:   log,
 	}
-	outcomes := worker.NewOutcomeHandler(o, cfg.JobTypes)
-	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), outcomes)
-	for o.JobType, o.Policy = range cfg.JobTypes {
-		a.addLoop(o.JobType, contract.DecisionVariables(), worker.NewHandler(o))
+	a.addLoop(contract.OutcomeJobType, contract.OutcomeVariables(), w.RecordOutcome)
+	for w.JobType = range cfg.JobTypes {
+		a.addLoop(w.JobType, contract.DecisionVariables(), w.Decide)
 	}
 	return a, nil
 }

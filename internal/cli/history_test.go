@@ -30,19 +30,19 @@ type ward struct {
 func (a *archive) worker(store audit.Store, policyName string, policies *policy.Set) *ward {
 	w := &ward{now: today.Add(-time.Hour)}
 	clock := func() time.Time { return w.now }
-	options := handlers.Options{
-		JobType: contract.JobType, Policy: policyName, Policies: func() *policy.Set { return policies },
+	by := handlers.Worker{
+		JobType: contract.JobType, JobTypes: map[string]string{contract.JobType: policyName}, Policies: func() *policy.Set { return policies },
 		Recorder: audit.NewRecorder(store, zap.NewNop(), func() {}), Secret: a.secret, Cluster: "zeebe", Now: clock,
 		Observer: noObserver{}, Logger: zap.NewNop(),
 	}
-	w.decide, w.outcome = handlers.NewHandler(options), handlers.NewOutcomeHandler(options, nil)
+	w.decide, w.outcome = by.Decide, by.RecordOutcome
 	return w
 }
 
 func (w *ward) ask(t *testing.T, h job.Handler, variables string) {
 	t.Helper()
 	w.key++
-	answers := h.Handle(t.Context(), []job.Job{{
+	answers := h(t.Context(), []job.Job{{
 		Key: w.key, ProcessInstanceKey: 7, ProcessID: "SUB_06", ElementID: "analyze", Retries: 3,
 		Variables: variables, Headers: w.headers, Received: w.now,
 	}})

@@ -19,12 +19,6 @@ import (
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
-// Handler answers the jobs of one job type by policies.
-type Handler struct{ opt Options }
-
-// NewHandler returns a handler.
-func NewHandler(o Options) *Handler { return &Handler{o} }
-
 // evaluation is what was found about one job, before it is stored.
 type evaluation struct {
 	input.Decision
@@ -41,39 +35,39 @@ type evaluation struct {
 	last *evaluation
 }
 
-// Handle decides the jobs of the batch, stores the decisions, and answers with what is stored: the new
-// decision, or the one that this job got before.
-func (h *Handler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+// Decide is the handler of jobs of JobType. It decides the jobs of the batch, stores the decisions, and
+// answers with what is stored: the new decision, or the one that this job got before.
+func (w Worker) Decide(ctx context.Context, jobs []job.Job) []job.Answer {
 	evaluations := make([]evaluation, len(jobs))
-	policies := h.opt.Policies()
-	return h.opt.handle(ctx, jobs, work{
+	policies := w.Policies()
+	return w.handle(ctx, jobs, work{
 		entry: func(i int) audit.Entry {
 			e := &evaluations[i]
-			e.job, e.at = &jobs[i], h.opt.Now()
-			e.Decision = input.ReadDecision(e.job, policies, h.opt.Policy)
+			e.job, e.at = &jobs[i], w.Now()
+			e.Decision = input.ReadDecision(e.job, policies, w.JobTypes[w.JobType])
 			e.decide()
-			e.elapsed = h.opt.Now().Sub(e.at)
-			return h.entry(e)
+			e.elapsed = w.Now().Sub(e.at)
+			return w.entry(e)
 		},
-		observe: func(i int, r *audit.Record) { h.observe(evaluations[i].last, r) },
+		observe: func(i int, r *audit.Record) { w.observe(evaluations[i].last, r) },
 		variables: func(i int, r *audit.Record) string {
 			echo := shorten(evaluations[i].Request.SubmissionError)
-			return contract.AnswerTo(h.opt.JobType, r.Variables, echo)
+			return contract.AnswerTo(w.JobType, r.Variables, echo)
 		},
 	})
 }
 
 // entry returns what is to be recorded of a job. The slow part, which is to read the error text and to redact
 // it, is done here; what the trail knows of the claim seldom changes what comes of it.
-func (h *Handler) entry(e *evaluation) audit.Entry {
-	key := h.opt.key(e.job, e.Identity...)
+func (w *Worker) entry(e *evaluation) audit.Entry {
+	key := w.key(e.job, e.Identity...)
 	e.redacted = redact.Text(e.Request.SubmissionError)
-	e.record = h.record(e)
+	e.record = w.record(e)
 	return audit.Entry{Key: key, ClaimID: e.Request.ClaimID, Make: func(state audit.State) audit.Record {
 		if e.last = e.consider(&state, key); e.last == e {
 			return e.record
 		}
-		return h.record(e.last)
+		return w.record(e.last)
 	}}
 }
 
@@ -107,8 +101,8 @@ func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 
 // record returns what is to be stored of a job: its error text without personal data, what was decided, and
 // the answer.
-func (h *Handler) record(e *evaluation) audit.Record {
-	words := text.In(h.opt.Language)
+func (w *Worker) record(e *evaluation) audit.Record {
+	words := text.In(w.Language)
 	record := audit.Record{
 		Kind:       audit.KindRejected,
 		At:         e.at.UTC().Truncate(time.Microsecond),
@@ -130,7 +124,7 @@ func (h *Handler) record(e *evaluation) audit.Record {
 	}
 	d := &e.decision
 	detail.Steps = e.steps()
-	answer := contract.Of(d, h.opt.JobType, h.opt.Language)
+	answer := contract.Of(d, w.JobType, w.Language)
 	with := &answer.RetryDecision.With
 	switch d.Outcome {
 	case retry.OutcomeExhausted:
@@ -161,27 +155,27 @@ func (e *evaluation) steps() *contract.Steps {
 }
 
 // observe counts and logs what is new.
-func (h *Handler) observe(e *evaluation, r *audit.Record) {
+func (w *Worker) observe(e *evaluation, r *audit.Record) {
 	if e.Invalid != nil {
-		h.opt.Observer.Rejected(r.Policy, e.elapsed)
-		h.opt.warn(e.job, r, "input_rejected", zap.Stringer("error", e.Invalid.Text()))
+		w.Observer.Rejected(r.Policy, e.elapsed)
+		w.warn(e.job, r, "input_rejected", zap.Stringer("error", e.Invalid.Text()))
 		return
 	}
-	h.opt.Observer.Decided(h.opt.JobType, e.decision, e.elapsed)
+	w.Observer.Decided(w.JobType, e.decision, e.elapsed)
 	for _, variable := range e.decision.Ignored { // each with the shape of its value
-		h.opt.warn(e.job, r, "input_ignored",
+		w.warn(e.job, r, "input_ignored",
 			zap.String("variable", variable), zap.String("value", e.Describe(variable)))
 	}
 	if e.decision.CountFrom == retry.CountFromTrail {
-		h.opt.warn(e.job, r, "retry_count_lost",
+		w.warn(e.job, r, "retry_count_lost",
 			zap.Int("retryCount", e.Request.RetryCount), zap.Int("recordedRetries", e.Request.Retried))
 	}
-	h.logDecision(e)
+	w.logDecision(e)
 }
 
 // logDecision writes the one line of a decision, with the names of RN-BIL-005 section 13.4. `submissionError`
 // is the code that matched: the insurer's text itself may carry personal data and is never logged.
-func (h *Handler) logDecision(e *evaluation) {
+func (w *Worker) logDecision(e *evaluation) {
 	d := &e.decision
 	level, event := zap.InfoLevel, "retry_scheduled"
 	switch {
@@ -189,7 +183,7 @@ func (h *Handler) logDecision(e *evaluation) {
 		level, event = zap.ErrorLevel, "max_retries_exceeded" // RN-BIL-005 section 2.1: LOG ERRO
 	case d.Outcome == retry.OutcomePermanent:
 		level, event = zap.WarnLevel, "permanent_error_detected"
-	case h.opt.JobType == contract.BackoffJobType:
+	case w.JobType == contract.BackoffJobType:
 		event = "submission_retry_scheduled" // RN-BIL-004 section 13.4
 	}
 	if d.Outcome == retry.OutcomeRetry && d.Error.Class == retry.Unknown {
@@ -214,7 +208,7 @@ func (h *Handler) logDecision(e *evaluation) {
 		line.AddInt64("processInstanceKey", e.job.ProcessInstanceKey)
 		return nil
 	})
-	h.opt.Logger.Log(level, event, zap.Inline(fields))
+	w.Logger.Log(level, event, zap.Inline(fields))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

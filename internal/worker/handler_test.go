@@ -34,26 +34,27 @@ func (c *counts) Repeated()                                     { c.repeated++ }
 func (c *counts) OutcomeRecorded(r *audit.Record)               { c.outcomes = append(c.outcomes, r.Kind) }
 
 // option changes the options of a handler.
-type option = func(*worker.Options)
+type option = func(*worker.Worker)
 
-func ofType(jobType string) option { return func(o *worker.Options) { o.JobType = jobType } }
-func countedBy(c *counts) option   { return func(o *worker.Options) { o.Observer = c } }
+func ofType(jobType string) option { return func(o *worker.Worker) { o.JobType = jobType } }
+func countedBy(c *counts) option   { return func(o *worker.Worker) { o.Observer = c } }
 
 func loggedTo(core zapcore.Core) option {
-	return func(o *worker.Options) { o.Logger = zap.New(core) }
+	return func(o *worker.Worker) { o.Logger = zap.New(core) }
 }
 
-func by(clock func() time.Time) option { return func(o *worker.Options) { o.Now = clock } }
+func by(clock func() time.Time) option { return func(o *worker.Worker) { o.Now = clock } }
 
 // under is the policy of the job type, one of the known ones.
 func under(name string, known func() *policy.Set) option {
-	return func(o *worker.Options) { o.Policy, o.Policies = name, known }
+	return func(o *worker.Worker) { o.JobTypes, o.Policies = map[string]string{o.JobType: name}, known }
 }
 
 // optionsOn are those of a worker whose clock stands at now.
-func optionsOn(m *memory, changes ...option) worker.Options {
-	o := worker.Options{
-		JobType: contract.JobType, Policy: "tiss", Policies: policy.BuiltIns, Recorder: m, Secret: secret, Cluster: "test",
+func optionsOn(m *memory, changes ...option) worker.Worker {
+	o := worker.Worker{
+		JobType: contract.JobType, JobTypes: map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"},
+		Policies: policy.BuiltIns, Recorder: m, Secret: secret, Cluster: "test",
 		Now: func() time.Time { return now }, Observer: &counts{}, Logger: zap.NewNop(),
 	}
 	for _, change := range changes {
@@ -65,7 +66,7 @@ func optionsOn(m *memory, changes ...option) worker.Options {
 // ask has one job decided.
 func ask(t *testing.T, m *memory, j job.Job, changes ...option) job.Answer {
 	t.Helper()
-	return worker.NewHandler(optionsOn(m, changes...)).Handle(t.Context(), []job.Job{j})[0]
+	return optionsOn(m, changes...).Decide(t.Context(), []job.Job{j})[0]
 }
 
 func newJob(variables string) job.Job {

@@ -13,7 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-func in(l text.Language) option { return func(o *worker.Options) { o.Language = l } }
+func in(l text.Language) option { return func(o *worker.Worker) { o.Language = l } }
 
 func TestPortugueseWorkerAnswersPeopleInPortuguese(t *testing.T) {
 	a := ask(t, newMemory(), newJob(`{"claimId":"CLM-1-1","submissionError":"503","retryUntil":"2025-01-12T10:42:00Z"}`), in(text.Portuguese))
@@ -41,8 +41,8 @@ func TestPortugueseIncidentIsLoggedInEnglish(t *testing.T) {
 
 	core, logs = observer.New(zap.WarnLevel)
 	m = newMemory()
-	outcomes := worker.NewOutcomeHandler(optionsOn(m, in(text.Portuguese), loggedTo(core)), nil)
-	a = outcomes.Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
+	outcomes := optionsOn(m, in(text.Portuguese), loggedTo(core))
+	a = outcomes.RecordOutcome(t.Context(), []job.Job{newJob(`{"claimId":"CLM-1-1","outcome":"LOST"}`)})[0]
 	check.Same(t, job.KindFail, a.Kind, "answer")
 	check.Same(t, a.Message, m.only(t).Message, "record")
 	check.Contains(t, a.Message, `outcome: recebido o texto "LOST", esperado SUBMITTED, RESUBMITTED, ABANDONED, REDRIVEN ou DECISION_REFUSED`)

@@ -15,40 +15,29 @@ import (
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
-// OutcomeHandler answers `record-retry-outcome` jobs: it records how a round of submissions ended, with how
-// many attempts and since when, which it knows from the decisions of the round. A re-drive and an answer that
-// was no decision are recorded likewise, but end no round.
-type OutcomeHandler struct {
-	opt    Options
-	byType map[string]string
-}
-
-// NewOutcomeHandler returns a handler, which needs neither JobType nor Policy, but the policies' names by the
-// job types that the worker decides.
-func NewOutcomeHandler(o Options, byType map[string]string) *OutcomeHandler {
-	return &OutcomeHandler{o, byType}
-}
-
-// Handle records the outcomes of the batch and completes the jobs without variables.
-func (h *OutcomeHandler) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+// RecordOutcome is the handler of `record-retry-outcome` jobs: it records how a round of submissions ended,
+// with how many attempts and since when, which it knows from the decisions of the round, and completes the
+// jobs without variables. A re-drive and an answer that was no decision are recorded likewise, but end no
+// round.
+func (w Worker) RecordOutcome(ctx context.Context, jobs []job.Job) []job.Answer {
 	outcomes := make([]input.Outcome, len(jobs))
-	return h.opt.handle(ctx, jobs, work{
+	return w.handle(ctx, jobs, work{
 		entry: func(i int) audit.Entry {
 			outcomes[i] = input.ReadOutcome(&jobs[i])
-			return h.entry(&jobs[i], &outcomes[i])
+			return w.outcome(&jobs[i], &outcomes[i])
 		},
-		observe:   func(i int, r *audit.Record) { h.observe(&jobs[i], &outcomes[i], r) },
+		observe:   func(i int, r *audit.Record) { w.observeOutcome(&jobs[i], &outcomes[i], r) },
 		variables: func(_ int, r *audit.Record) string { return r.Variables },
 	})
 }
 
-// entry returns what is to be recorded of a job.
-func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
-	entry := audit.Entry{Key: h.opt.key(j, o.Identity...), ClaimID: o.ClaimID}
-	record := audit.Record{Kind: audit.KindRejected, At: h.opt.Now().UTC().Truncate(time.Microsecond)}
+// outcome returns what is to be recorded of a job.
+func (w *Worker) outcome(j *job.Job, o *input.Outcome) audit.Entry {
+	entry := audit.Entry{Key: w.key(j, o.Identity...), ClaimID: o.ClaimID}
+	record := audit.Record{Kind: audit.KindRejected, At: w.Now().UTC().Truncate(time.Microsecond)}
 	if o.Invalid != nil {
 		detail := contract.Detail{ProcessID: j.ProcessID, ElementID: j.ElementID}
-		record.Message, record.Detail = text.In(h.opt.Language).Text(o.Invalid.Text()), detail.Encode()
+		record.Message, record.Detail = text.In(w.Language).Text(o.Invalid.Text()), detail.Encode()
 		entry.Make = func(audit.State) audit.Record { return record }
 		return entry
 	}
@@ -62,8 +51,8 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 	// The state of the claim has the attempts and retries of the round, since when it failed, and the policy
 	// that decided last. Of a claim that never failed the task names it; a name that is not known is the
 	// model's mistake, and no reason to hold a claim up that the insurer has.
-	ofTask := cmp.Or(h.byType[o.OfTask], o.OfTask)
-	if _, known := h.opt.Policies().Get(ofTask); !known {
+	ofTask := cmp.Or(w.JobTypes[o.OfTask], o.OfTask)
+	if _, known := w.Policies().Get(ofTask); !known {
 		ofTask = ""
 	}
 	entry.Make = func(state audit.State) audit.Record {
@@ -80,13 +69,13 @@ func (h *OutcomeHandler) entry(j *job.Job, o *input.Outcome) audit.Entry {
 	return entry
 }
 
-// observe counts and logs what is new.
-func (h *OutcomeHandler) observe(j *job.Job, o *input.Outcome, r *audit.Record) {
+// observeOutcome counts and logs what is new.
+func (w *Worker) observeOutcome(j *job.Job, o *input.Outcome, r *audit.Record) {
 	if o.Invalid != nil {
-		h.opt.warn(j, r, "input_rejected", zap.Stringer("error", o.Invalid.Text()))
+		w.warn(j, r, "input_rejected", zap.Stringer("error", o.Invalid.Text()))
 		return
 	}
-	h.opt.Observer.OutcomeRecorded(r)
-	h.opt.Logger.Info("outcome_recorded", append(jobFields(j), zap.String("claimId", r.ClaimID),
+	w.Observer.OutcomeRecorded(r)
+	w.Logger.Info("outcome_recorded", append(jobFields(j), zap.String("claimId", r.ClaimID),
 		zap.String("outcome", strings.ToLower(r.Kind.String())), zap.Int("retries", r.RetryCount))...)
 }

@@ -9,13 +9,7 @@ import (
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/worker"
-	"hospital.example/analyze-retry/internal/worker/contract"
 )
-
-func outcomesOn(m *memory, c *counts) *worker.OutcomeHandler {
-	return worker.NewOutcomeHandler(optionsOn(m, countedBy(c)), map[string]string{contract.JobType: "tiss"})
-}
 
 const redriveID = "5f0c1c7e-9d0a-4f5e-8a51-0b6a3f1f8f10"
 
@@ -37,7 +31,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 	} {
 		m, c := newMemory(), &counts{}
 		m.states = map[string]audit.State{"CLM-001-1": tt.round}
-		a := outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"` + tt.outcome + `","justification":"why","decidedBy":"maria","decisionProblem":"none","redriveId":"` + redriveID + `","redriveWait":"PT5M"}`)})[0]
+		a := optionsOn(m, countedBy(c)).RecordOutcome(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"` + tt.outcome + `","justification":"why","decidedBy":"maria","decisionProblem":"none","redriveId":"` + redriveID + `","redriveWait":"PT5M"}`)})[0]
 		if a.Kind != job.KindComplete || a.Variables != "{}" {
 			t.Errorf("%s: answered %s %s, want complete without variables", tt.outcome, a.Kind, a.Variables)
 		}
@@ -56,7 +50,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 
 func TestAWrongOutcomeIsAnIncidentOfItsClaim(t *testing.T) {
 	m := newMemory()
-	a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ACCEPTED"}`)})[0]
+	a := optionsOn(m, countedBy(&counts{})).RecordOutcome(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ACCEPTED"}`)})[0]
 	record := m.only(t)
 	check.Same(t, "fail REJECTED CLM-001-1", fmt.Sprint(a.Kind, " ", record.Kind, " ", record.ClaimID), "answer and record")
 }
@@ -80,7 +74,7 @@ func TestAClaimAcceptedAtOnceCountsForThePolicyOfItsTask(t *testing.T) {
 		m.states = map[string]audit.State{"CLM-001-1": tt.round}
 		accepted := newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)
 		accepted.Headers = tt.headers
-		a := outcomesOn(m, &counts{}).Handle(t.Context(), []job.Job{accepted})[0]
+		a := optionsOn(m, countedBy(&counts{})).RecordOutcome(t.Context(), []job.Job{accepted})[0]
 		check.Same(t, job.KindComplete, a.Kind, "%s: answer", tt.headers)
 		check.Same(t, tt.want, m.only(t).Policy, "%s: policy of the record", tt.headers)
 		check.Same(t, tt.want, m.facts(t).Policy, "%s: policy of the event", tt.headers)

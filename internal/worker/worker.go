@@ -30,12 +30,13 @@ type Observer interface {
 	Repeated()
 }
 
-// Options are what handlers work by. All are required.
-type Options struct {
-	// JobType is the type of the jobs. It determines their output variables.
+// Worker is what jobs are answered by. All fields are required.
+type Worker struct {
+	// JobType is the type of the jobs that are decided. It determines their output variables.
 	JobType string
-	// Policy names the policy of jobs whose task names none. It must be among Policies at any time.
-	Policy string
+	// JobTypes has for every job type that is decided the policy of tasks that name none. It must be among
+	// Policies at any time.
+	JobTypes map[string]string
 	// Policies returns the policies that are known at present.
 	Policies func() *policy.Set
 	// Recorder keeps the decisions, and Secret keys the hash of a job's inputs.
@@ -57,16 +58,16 @@ type Recorder interface {
 }
 
 // key identifies a decision: the same job with the same inputs, and nothing else.
-func (o *Options) key(j *job.Job, inputs ...string) audit.Key {
+func (w *Worker) key(j *job.Job, inputs ...string) audit.Key {
 	return audit.Key{
-		Cluster:            o.Cluster,
+		Cluster:            w.Cluster,
 		JobKey:             j.Key,
 		ProcessInstanceKey: j.ProcessInstanceKey,
-		Inputs:             o.Secret.Inputs(inputs...),
+		Inputs:             w.Secret.Inputs(inputs...),
 	}
 }
 
-// work is what a handler does about the jobs of a batch, by their index.
+// work is what is done about the jobs of a batch, by their index.
 type work struct {
 	entry     func(i int) audit.Entry             // what is to be recorded
 	observe   func(i int, r *audit.Record)        // counts and logs a new record
@@ -74,15 +75,15 @@ type work struct {
 }
 
 // handle answers the jobs of a batch with what is stored of them.
-func (o *Options) handle(ctx context.Context, jobs []job.Job, w work) []job.Answer {
+func (w *Worker) handle(ctx context.Context, jobs []job.Job, do work) []job.Answer {
 	ctx, cancel := inTime(ctx)
 	defer cancel()
 	entries := make([]audit.Entry, len(jobs))
 	for i := range jobs {
-		entries[i] = w.entry(i)
+		entries[i] = do.entry(i)
 	}
-	stored, err := o.Recorder.Record(ctx, entries)
-	answers, words := make([]job.Answer, len(jobs)), text.In(o.Language)
+	stored, err := w.Recorder.Record(ctx, entries)
+	answers, words := make([]job.Answer, len(jobs)), text.In(w.Language)
 	for i := range jobs {
 		if err != nil { // nothing is answered that is not stored
 			answers[i] = jobs[i].Release("released: the audit store is not available")
@@ -95,12 +96,12 @@ func (o *Options) handle(ctx context.Context, jobs []job.Job, w work) []job.Answ
 				"decision although it takes others; see the worker's log"))
 			continue
 		case stored[i].Repeated:
-			o.Observer.Repeated()
-			o.Logger.Info("answer_repeated", jobFields(&jobs[i])...)
+			w.Observer.Repeated()
+			w.Logger.Info("answer_repeated", jobFields(&jobs[i])...)
 		default:
-			w.observe(i, r)
+			do.observe(i, r)
 		}
-		answers[i] = answer(r, w.variables(i, r))
+		answers[i] = answer(r, do.variables(i, r))
 	}
 	return answers
 }
@@ -132,9 +133,9 @@ func answer(r *audit.Record, variables string) job.Answer {
 }
 
 // warn logs what is wrong with a job, for which a record is new.
-func (o *Options) warn(j *job.Job, r *audit.Record, event string, fields ...zap.Field) {
+func (w *Worker) warn(j *job.Job, r *audit.Record, event string, fields ...zap.Field) {
 	fields = append(fields, zap.String("claimId", r.ClaimID), zap.String("elementId", j.ElementID))
-	o.Logger.Warn(event, append(fields, jobFields(j)...)...)
+	w.Logger.Warn(event, append(fields, jobFields(j)...)...)
 }
 
 func jobFields(j *job.Job) []zap.Field {

@@ -11,7 +11,6 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
-	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
@@ -97,16 +96,16 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 	clock := now
 	for _, jobType := range []string{contract.JobType, contract.BackoffJobType} {
 		c, m := &counts{}, newMemory()
-		h := worker.NewHandler(optionsOn(m, countedBy(c), by(func() time.Time { return clock }), ofType(jobType)))
+		h := optionsOn(m, countedBy(c), by(func() time.Time { return clock }), ofType(jobType)).Decide
 		for _, variables := range []string{
 			timeout,
 			`{"claimId":"CLM-001-2","submissionError":"TIMEOUT","retryCount":5}`,
 			`{"claimId":"CLM-001-3","submissionError":"INSURANCE_EXPIRED"}`,
 			`{"claimId":"x"}`,
 		} {
-			first := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+			first := h(t.Context(), []job.Job{newJob(variables)})[0]
 			clock = clock.Add(3 * time.Hour)
-			second := h.Handle(t.Context(), []job.Job{newJob(variables)})[0]
+			second := h(t.Context(), []job.Job{newJob(variables)})[0]
 			check.Same(t, said(first), said(second), "%s: the second answer", jobType)
 		}
 		if c.decided != 3 || c.rejected != 1 || c.repeated != 4 {
@@ -118,11 +117,11 @@ func TestARedeliveredJobGetsTheStoredBytesHoursLater(t *testing.T) {
 func TestUnavailableStoreReleasesAllJobsUndecided(t *testing.T) {
 	c, m := &counts{}, newMemory()
 	m.down = errors.New("down")
-	h := worker.NewHandler(optionsOn(m, countedBy(c)))
-	for _, a := range h.Handle(t.Context(), []job.Job{newJob(timeout), newJob(`{}`), newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)}) {
+	h := optionsOn(m, countedBy(c)).Decide
+	for _, a := range h(t.Context(), []job.Job{newJob(timeout), newJob(`{}`), newJob(`{"claimId":"CLM-001-1","submissionError":"TIMEOUT","retryCount":5}`)}) {
 		check.Same(t, job.KindRelease, a.Kind, "answer")
 	}
-	check.Same(t, job.KindRelease, outcomesOn(m, c).Handle(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0].Kind, "answer to an outcome")
+	check.Same(t, job.KindRelease, optionsOn(m, countedBy(c)).RecordOutcome(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`)})[0].Kind, "answer to an outcome")
 	check.Same(t, 0, c.decided+c.rejected+len(c.outcomes), "decisions, rejections and outcomes counted that are not stored")
 }
 
@@ -131,7 +130,7 @@ func TestARecordThatTheStoreRefusesHarmsNoOtherJob(t *testing.T) {
 	m.refuses = 4711
 	other := newJob(timeout)
 	other.Key = 4712
-	answers := worker.NewHandler(optionsOn(m, countedBy(c))).Handle(t.Context(), []job.Job{newJob(timeout), other})
+	answers := optionsOn(m, countedBy(c)).Decide(t.Context(), []job.Job{newJob(timeout), other})
 	if answers[0].Kind != job.KindFail || answers[0].Retries != 2 {
 		t.Errorf("answered %s with %d retries, want fail with 2", answers[0].Kind, answers[0].Retries)
 	}
@@ -191,15 +190,15 @@ func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
 	o := optionsOn(nil, by(time.Now))
 	o.Recorder = waits{}
 	for variables, handler := range map[string]job.Handler{
-		timeout: worker.NewHandler(o),
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.NewOutcomeHandler(o, nil),
+		timeout: o.Decide,
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: o.RecordOutcome,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const lock = 500 * time.Millisecond
 			ctx, cancel := context.WithTimeout(t.Context(), lock)
 			defer cancel()
 			began := time.Now()
-			a := handler.Handle(ctx, []job.Job{newJob(variables)})[0]
+			a := handler(ctx, []job.Job{newJob(variables)})[0]
 			if took := time.Since(began); a.Kind != job.KindRelease || took > lock*9/10 || took < lock/2 {
 				t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind, took, lock)
 			}

@@ -37,9 +37,7 @@ type Job struct {
 // jobs' lock is about to run out; a handler that returns later is treated as hung. A handler may be given the
 // same job again (a redelivery, or the rest of a batch in which another job panicked) and must answer it
 // alike.
-type Handler interface {
-	Handle(ctx context.Context, jobs []Job) []Answer
-}
+type Handler func(ctx context.Context, jobs []Job) []Answer
 
 // Kind is the command with which a job is answered, as logs and metrics name it.
 type Kind string

@@ -110,5 +110,5 @@ func handle(ctx context.Context, handler job.Handler, jobs []job.Job, returned c
 		}
 		returned <- o
 	}()
-	o.answers = handler.Handle(ctx, jobs)
+	o.answers = handler(ctx, jobs)
 }

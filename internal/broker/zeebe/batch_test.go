@@ -25,7 +25,7 @@ var poisoned = enginetest.Job{Type: testType, Variables: `{"a":"poison"}`}
 func isPoisoned(j job.Job) bool { return strings.Contains(j.Variables, "poison") }
 
 // stumble completes all jobs; with a poisoned one among them it does something else.
-func (r *rig) stumble(do func(*rig, context.Context) []job.Answer) handlerFunc {
+func (r *rig) stumble(do func(*rig, context.Context) []job.Answer) job.Handler {
 	return func(ctx context.Context, jobs []job.Job) []job.Answer {
 		if slices.ContainsFunc(jobs, isPoisoned) {
 			return do(r, ctx)
@@ -106,11 +106,11 @@ func TestHandlerHasADeadline(t *testing.T) {
 			r.add(1)
 			start := time.Now()
 			var got time.Duration
-			r.run(Options{Poll: transport.Poll{JobTimeout: lock}, Handler: handlerFunc(func(ctx context.Context, jobs []job.Job) []job.Answer {
+			r.run(Options{Poll: transport.Poll{JobTimeout: lock}, Handler: func(ctx context.Context, jobs []job.Job) []job.Answer {
 				deadline, _ := ctx.Deadline()
 				got = deadline.Sub(start)
 				return each(complete)(ctx, jobs)
-			})})
+			}})
 			check.Same(r, want, got, "deadline with a lock of %v", lock)
 		})
 	}

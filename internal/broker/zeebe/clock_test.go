@@ -20,7 +20,7 @@ import (
 const days = 24 * time.Hour
 
 // countJobs returns a handler that completes jobs and counts them.
-func countJobs(n *atomic.Int64) handlerFunc {
+func countJobs(n *atomic.Int64) job.Handler {
 	return func(ctx context.Context, jobs []job.Job) []job.Answer {
 		n.Add(int64(len(jobs)))
 		return each(complete)(ctx, jobs)

@@ -215,13 +215,8 @@ func logText(r *rig) string {
 	return text.String()
 }
 
-// handlerFunc is a handler made of a function.
-type handlerFunc func(context.Context, []job.Job) []job.Answer
-
-func (f handlerFunc) Handle(ctx context.Context, jobs []job.Job) []job.Answer { return f(ctx, jobs) }
-
 // each answers every job of a batch by itself.
-func each(answer func(job.Job) job.Answer) handlerFunc {
+func each(answer func(job.Job) job.Answer) job.Handler {
 	return func(_ context.Context, jobs []job.Job) []job.Answer {
 		answers := make([]job.Answer, len(jobs))
 		for i, j := range jobs {
@@ -241,7 +236,7 @@ type gate struct {
 
 func newGate() gate { return gate{make(chan struct{}), make(chan []job.Job, 1000)} }
 
-func (g gate) Handle(ctx context.Context, jobs []job.Job) []job.Answer {
+func (g gate) hold(ctx context.Context, jobs []job.Job) []job.Answer {
 	g.batches <- jobs
 	select {
 	case <-g.open:

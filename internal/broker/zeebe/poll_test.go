@@ -35,7 +35,7 @@ func TestNeverMoreJobsAreActiveThanAllowed(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		handler := newGate()
 		r.add(95)
-		r.run(Options{MaxJobsActive: 10, Handler: handler})
+		r.run(Options{MaxJobsActive: 10, Handler: handler.hold})
 		r.wantCounts(enginetest.Counts{Waiting: 85, Locked: 10})
 		r.wantActive(10)
 		// Handled, but not answered yet, they are still active.

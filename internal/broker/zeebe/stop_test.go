@@ -49,12 +49,12 @@ func TestWhatIsNotFinishedInTimeIsHandedBack(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		cancelled := make(chan error, 1)
 		keys := r.add(10)
-		r.run(Options{ShutdownTimeout: 2 * time.Second, Handler: handlerFunc(func(ctx context.Context, _ []job.Job) []job.Answer {
+		r.run(Options{ShutdownTimeout: 2 * time.Second, Handler: func(ctx context.Context, _ []job.Job) []job.Answer {
 			<-ctx.Done()
 			cancelled <- context.Cause(ctx)
 			<-r.over
 			return nil
-		})})
+		}})
 		took, err := r.end()
 		if err != nil || took != 2*time.Second {
 			r.Errorf("Run returned %v after %v, want nil when the shutdown timeout is over", err, took)
