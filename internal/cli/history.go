@@ -121,8 +121,8 @@ func (w *wording) event(r *audit.Record, f *contract.Facts) (what, story string)
 		if r.DecidedBy != "" {
 			what = w.Sprintf("%s, by %s", what, w.Name("with", r.DecidedBy))
 		}
-	case f.RedriveWait != "":
-		story = w.Sprintf("in %s, with its count kept", span(f.RedriveWait)) + "  " + story
+	case f.RedriveWait != 0:
+		story = w.Sprintf("in %s, with its count kept", time.Duration(f.RedriveWait)) + "  " + story
 	}
 	return what, story
 }

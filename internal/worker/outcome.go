@@ -44,9 +44,8 @@ func (w *Worker) outcome(j *job.Job, o *input.Outcome) audit.Entry {
 	record.Kind, record.DecidedBy, record.Variables = o.Kind, o.Said.DecidedBy, "{}"
 	detail := o.Said
 	detail.ProcessID, detail.ElementID = j.ProcessID, j.ElementID
-	if o.Wait > 0 {
-		record.NextRetryTime = record.At.Add(time.Duration(o.Wait))
-		detail.RedriveWait = o.Wait.String()
+	if detail.RedriveWait > 0 {
+		record.NextRetryTime = record.At.Add(time.Duration(detail.RedriveWait))
 	}
 	// The state of the claim has the attempts and retries of the round, since when it failed, and the policy
 	// that decided last. Of a claim that never failed the task names it; a name that is not known is the

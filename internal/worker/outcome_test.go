@@ -22,12 +22,12 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 		attempts int
 		said     string
 	}{
-		{"SUBMITTED", audit.State{}, audit.KindSubmitted, 1, "    "},
-		{"SUBMITTED", audit.State{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindSubmitted, 3, "    "},
-		{"RESUBMITTED", audit.State{Failures: 1, FirstFailure: since}, audit.KindResubmitted, 1, "why maria " + redriveID + "  "},
-		{"ABANDONED", audit.State{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6, "why maria " + redriveID + "  "},
+		{"SUBMITTED", audit.State{}, audit.KindSubmitted, 1, "   PT0M "},
+		{"SUBMITTED", audit.State{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindSubmitted, 3, "   PT0M "},
+		{"RESUBMITTED", audit.State{Failures: 1, FirstFailure: since}, audit.KindResubmitted, 1, "why maria " + redriveID + " PT0M "},
+		{"ABANDONED", audit.State{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindAbandoned, 6, "why maria " + redriveID + " PT0M "},
 		{"REDRIVEN", audit.State{Failures: 2, Retries: 2, FirstFailure: since, Policy: "smtp"}, audit.KindRedriven, 2, "why maria " + redriveID + " PT5M "},
-		{"DECISION_REFUSED", audit.State{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindDecisionRefused, 6, "why maria   none"},
+		{"DECISION_REFUSED", audit.State{Failures: 6, Retries: 5, FirstFailure: since}, audit.KindDecisionRefused, 6, "why maria  PT0M none"},
 	} {
 		m, c := newMemory(), &counts{}
 		m.states = map[string]audit.State{"CLM-001-1": tt.round}
@@ -43,7 +43,7 @@ func TestAnOutcomeIsRecordedWithTheAttemptsOfItsRound(t *testing.T) {
 			t.Errorf("%s: first failure %v, want %v", tt.outcome, facts.FirstFailureTime, tt.round.FirstFailure)
 		}
 		check.Same(t, tt.round.Policy, facts.Policy, "%s: policy of the round", tt.outcome)
-		check.Same(t, tt.said, strings.Join([]string{facts.Justification, facts.DecidedBy, facts.RedriveID, facts.RedriveWait, facts.DecisionProblem}, " "), "%s: what was said", tt.outcome)
+		check.Same(t, tt.said, strings.Join([]string{facts.Justification, facts.DecidedBy, facts.RedriveID, facts.RedriveWait.String(), facts.DecisionProblem}, " "), "%s: what was said", tt.outcome)
 		check.Same(t, []audit.Kind{tt.kind}, c.outcomes, "%s: counted", tt.outcome)
 	}
 }

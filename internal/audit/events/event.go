@@ -167,7 +167,7 @@ func dataOf(r *audit.Record) (*data, error) {
 		d.FinalError, d.TotalAttempts = f.SubmissionError, cmp.Or(f.Attempts, f.RetryCount+1)
 		d.ExceededAt, d.Severity = r.At, "CRITICAL"
 		if first := f.FirstFailureTime; !first.IsZero() { // it may be later than At, by another clock
-			d.TotalDuration = contract.ISODuration(max(r.At.Sub(first), 0).Truncate(time.Second))
+			d.TotalDuration = contract.ISODuration(max(r.At.Sub(first), 0).Truncate(time.Second)).String()
 		}
 	case audit.KindPermanent:
 		d.ErrorType = cmp.Or(f.RetryDecision.MatchedCode, f.RetryDecision.RuleID)

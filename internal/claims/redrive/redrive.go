@@ -34,10 +34,10 @@ type Order struct {
 	// personal data.
 	Justification string `json:"justification"`
 	DecidedBy     string `json:"decidedBy"`
-	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601, and RetryCount
-	// the retry that this is. They are absent where it sends the claim at once, in a new round.
-	RedriveWait string `json:"redriveWait,omitempty"`
-	RetryCount  int    `json:"retryCount,omitempty"`
+	// RedriveWait is how long the process waits before it sends the claim again, and RetryCount the retry
+	// that this is. They are absent where it sends the claim at once, in a new round.
+	RedriveWait contract.ISODuration `json:"redriveWait,omitzero"`
+	RetryCount  int                  `json:"retryCount,omitempty"`
 }
 
 // Redriver carries out an order for one claim or many.

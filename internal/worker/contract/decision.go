@@ -50,8 +50,8 @@ func Of(d *retry.Decision, jobType string, l text.Language) Decision {
 	return c
 }
 
-// ISODuration writes a duration as [retry.ISODuration] does.
-func ISODuration(d time.Duration) string { return retry.ISODuration(d).String() }
+// ISODuration is a duration that is ISO 8601 in JSON.
+type ISODuration = retry.ISODuration
 
 // Detail is what a record of the audit trail keeps in addition to its columns and the answer. What a kind of
 // record does not know is zero and left out.
@@ -81,9 +81,8 @@ type Detail struct {
 	DecidedBy     string `json:"decidedBy,omitempty"`
 	// RedriveID is the UUID of the command that had the claim sent again; empty where none had.
 	RedriveID string `json:"redriveId,omitempty"`
-	// RedriveWait is how long the process waits before it sends the claim again, as ISO 8601; empty where it
-	// does so at once.
-	RedriveWait string `json:"redriveWait,omitempty"`
+	// RedriveWait is how long the process waits before it sends the claim again; 0 where it does so at once.
+	RedriveWait ISODuration `json:"redriveWait,omitzero"`
 	// DecisionProblem is what was wrong with a person's answer that was no decision, redacted, at most
 	// [MaxDecisionProblem] characters.
 	DecisionProblem string `json:"decisionProblem,omitempty"`

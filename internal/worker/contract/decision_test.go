@@ -48,7 +48,7 @@ func drawDetail(t *rapid.T) contract.Detail {
 		ProcessID: texts.Draw(t, "process"), ElementID: texts.Draw(t, "element"), SubmissionError: texts.Draw(t, "error"),
 		ExecutionTimeMs: rapid.Float64Range(0, 1e6).Draw(t, "ms"), Attempts: rapid.IntRange(0, 9).Draw(t, "attempts"),
 		Policy: texts.Draw(t, "policy of the round"), Justification: texts.Draw(t, "justification"), DecidedBy: texts.Draw(t, "decided by"),
-		RedriveID: texts.Draw(t, "redrive"), RedriveWait: texts.Draw(t, "wait"),
+		RedriveID: texts.Draw(t, "redrive"), RedriveWait: contract.ISODuration(rapid.Int64Range(0, 1e9).Draw(t, "wait") * 1e6),
 	}
 	if rapid.Bool().Draw(t, "steps") {
 		d.Steps = &contract.Steps{ErrorReceived: at, AfterMicros: [6]int64{0, 1, 2, 3, 4, 1e15}}
@@ -96,7 +96,7 @@ func TestADurationIsWrittenAsATimerEventReadsIt(t *testing.T) {
 		0: "PT0M", time.Millisecond: "PT0.001S", 750 * time.Millisecond: "PT0.75S", time.Second: "PT1S", 90 * time.Second: "PT90S",
 		time.Minute: "PT1M", 4 * time.Hour: "PT240M", 24 * time.Hour: "PT1440M",
 	} {
-		if got := contract.ISODuration(d); got != want {
+		if got := contract.ISODuration(d).String(); got != want {
 			t.Errorf("%v is written %s, want %s", d, got, want)
 		}
 	}

@@ -25,8 +25,6 @@ type Outcome struct {
 	OfTask string
 	// Said is what a person said, who it was, and by which command.
 	Said contract.Detail
-	// Wait is how long the process waits before it sends the claim again; 0 where it does so at once.
-	Wait retry.ISODuration
 	// Identity and Invalid are those of [Decision].
 	Identity []string
 	Invalid  Faults
@@ -62,7 +60,7 @@ func ReadOutcome(j *job.Job) Outcome {
 	})
 	switch {
 	case o.Kind == audit.KindRedriven:
-		o.Said.RedriveID, o.Wait = id, wait
+		o.Said.RedriveID, o.Said.RedriveWait = id, wait
 		o.readOrder(r)
 	case o.Kind == audit.KindDecisionRefused:
 		o.readReason(r)

@@ -46,7 +46,7 @@ func TestAnOutcomeKeepsWhatAPersonSaidOfIt(t *testing.T) {
 		{"DECISION_REFUSED", unfit + `,"decisionProblem":{"a":1}`, "|||PT0M|"},
 	} {
 		o := input.ReadOutcome(&job.Job{Variables: `{"claimId":"CLM-A-1","outcome":"` + tt.outcome + `",` + tt.variables + `}`})
-		got := strings.Join([]string{strings.TrimSpace(o.Said.Justification), o.Said.DecidedBy, o.Said.RedriveID, o.Wait.String(), strings.TrimSpace(o.Said.DecisionProblem)}, "|")
+		got := strings.Join([]string{strings.TrimSpace(o.Said.Justification), o.Said.DecidedBy, o.Said.RedriveID, o.Said.RedriveWait.String(), strings.TrimSpace(o.Said.DecisionProblem)}, "|")
 		check.Same(t, tt.outcome+" "+tt.want+" []", fmt.Sprintf("%s %s %v", o.Kind, got, o.Invalid), "%s %.100s", tt.outcome, tt.variables)
 	}
 }
