@@ -163,9 +163,9 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // slots counts the active jobs: received and not yet settled. One goroutine at a time may wait.
 type slots struct {
-	max          int64
-	used, wanted atomic.Int64
-	freed        chan struct{} // holds one signal, sent when as many are free as are waited for
+	max   int64
+	used  atomic.Int64
+	freed chan struct{} // holds one signal, sent when one is free again
 }
 
 // acquire takes n slots, more than are free if need be.
@@ -173,11 +173,10 @@ func (s *slots) acquire(n int) { s.used.Add(int64(n)) }
 
 // release frees one slot.
 func (s *slots) release() {
-	if s.max-s.used.Add(-1) == s.wanted.Load() {
-		select {
-		case s.freed <- struct{}{}:
-		default:
-		}
+	s.used.Add(-1)
+	select {
+	case s.freed <- struct{}{}:
+	default:
 	}
 }
 
@@ -185,7 +184,6 @@ func (s *slots) inUse() int { return int(s.used.Load()) }
 
 // wait waits until n slots or more are free and returns how many are. It fails when ctx ends, or has ended.
 func (s *slots) wait(ctx context.Context, n int) (free int, err error) {
-	s.wanted.Store(int64(n)) // before the first look, so that the release that is waited for is not missed
 	for ctx.Err() == nil {
 		if free = int(s.max) - s.inUse(); free >= n {
 			return free, nil
