@@ -38,22 +38,21 @@ type evaluation struct {
 // Decide is the handler of jobs of JobType. It decides the jobs of the batch, stores the decisions, and
 // answers with what is stored: the new decision, or the one that this job got before.
 func (w Worker) Decide(ctx context.Context, jobs []job.Job) []job.Answer {
-	evaluations := make([]evaluation, len(jobs))
-	policies := w.Policies()
-	return w.handle(ctx, jobs, work{
-		entry: func(i int) audit.Entry {
-			e := &evaluations[i]
-			e.job, e.at = &jobs[i], w.Now()
-			e.Decision = input.ReadDecision(e.job, policies, w.JobTypes[w.JobType])
-			e.decide()
-			e.elapsed = w.Now().Sub(e.at)
-			return w.entry(e)
-		},
-		observe: func(i int, r *audit.Record) { w.observe(evaluations[i].last, r) },
-		variables: func(i int, r *audit.Record) string {
-			echo := shorten(evaluations[i].Request.SubmissionError)
-			return contract.AnswerTo(w.JobType, r.Variables, echo)
-		},
+	policies, evaluations := w.Policies(), make([]evaluation, len(jobs))
+	entries := make([]audit.Entry, len(jobs))
+	for i := range jobs {
+		e := &evaluations[i]
+		e.job, e.at = &jobs[i], w.Now()
+		e.Decision = input.ReadDecision(e.job, policies, w.JobTypes[w.JobType])
+		e.decide()
+		e.elapsed = w.Now().Sub(e.at)
+		entries[i] = w.entry(e)
+	}
+	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, fresh bool) string {
+		if fresh {
+			w.observe(evaluations[i].last, r)
+		}
+		return contract.AnswerTo(w.JobType, r.Variables, shorten(evaluations[i].Request.SubmissionError))
 	})
 }
 
@@ -62,12 +61,12 @@ func (w Worker) Decide(ctx context.Context, jobs []job.Job) []job.Answer {
 func (w *Worker) entry(e *evaluation) audit.Entry {
 	key := w.key(e.job, e.Identity...)
 	e.redacted = redact.Text(e.Request.SubmissionError)
-	e.record = w.record(e)
+	e.record = w.recordOf(e)
 	return audit.Entry{Key: key, ClaimID: e.Request.ClaimID, Make: func(state audit.State) audit.Record {
 		if e.last = e.consider(&state, key); e.last == e {
 			return e.record
 		}
-		return w.record(e.last)
+		return w.recordOf(e.last)
 	}}
 }
 
@@ -99,9 +98,9 @@ func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 	return &again
 }
 
-// record returns what is to be stored of a job: its error text without personal data, what was decided, and
+// recordOf returns what is to be stored of a job: its error text without personal data, what was decided, and
 // the answer.
-func (w *Worker) record(e *evaluation) audit.Record {
+func (w *Worker) recordOf(e *evaluation) audit.Record {
 	words := text.In(w.Language)
 	record := audit.Record{
 		Kind:       audit.KindRejected,

@@ -20,14 +20,16 @@ import (
 // jobs without variables. A re-drive and an answer that was no decision are recorded likewise, but end no
 // round.
 func (w Worker) RecordOutcome(ctx context.Context, jobs []job.Job) []job.Answer {
-	outcomes := make([]input.Outcome, len(jobs))
-	return w.handle(ctx, jobs, work{
-		entry: func(i int) audit.Entry {
-			outcomes[i] = input.ReadOutcome(&jobs[i])
-			return w.outcome(&jobs[i], &outcomes[i])
-		},
-		observe:   func(i int, r *audit.Record) { w.observeOutcome(&jobs[i], &outcomes[i], r) },
-		variables: func(_ int, r *audit.Record) string { return r.Variables },
+	outcomes, entries := make([]input.Outcome, len(jobs)), make([]audit.Entry, len(jobs))
+	for i := range jobs {
+		outcomes[i] = input.ReadOutcome(&jobs[i])
+		entries[i] = w.outcome(&jobs[i], &outcomes[i])
+	}
+	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, fresh bool) string {
+		if fresh {
+			w.observeOutcome(&jobs[i], &outcomes[i], r)
+		}
+		return r.Variables
 	})
 }
 

@@ -67,21 +67,14 @@ func (w *Worker) key(j *job.Job, inputs ...string) audit.Key {
 	}
 }
 
-// work is what is done about the jobs of a batch, by their index.
-type work struct {
-	entry     func(i int) audit.Entry             // what is to be recorded
-	observe   func(i int, r *audit.Record)        // counts and logs a new record
-	variables func(i int, r *audit.Record) string // of the answer by what is stored
-}
-
-// handle answers the jobs of a batch with what is stored of them.
-func (w *Worker) handle(ctx context.Context, jobs []job.Job, do work) []job.Answer {
+// record stores what is to be recorded of the jobs of a batch, and answers each with what is stored of it.
+// variables returns those of an answer, when it has counted and logged the record if that is new.
+func (w *Worker) record(
+	ctx context.Context, jobs []job.Job, entries []audit.Entry,
+	variables func(i int, r *audit.Record, fresh bool) string,
+) []job.Answer {
 	ctx, cancel := inTime(ctx)
 	defer cancel()
-	entries := make([]audit.Entry, len(jobs))
-	for i := range jobs {
-		entries[i] = do.entry(i)
-	}
 	stored, err := w.Recorder.Record(ctx, entries)
 	answers, words := make([]job.Answer, len(jobs)), text.In(w.Language)
 	for i := range jobs {
@@ -89,19 +82,17 @@ func (w *Worker) handle(ctx context.Context, jobs []job.Job, do work) []job.Answ
 			answers[i] = jobs[i].Release("released: the audit store is not available")
 			continue
 		}
-		r := &stored[i].Record
-		switch {
-		case stored[i].Err != nil: // the recorder has logged it
+		if stored[i].Err != nil { // the recorder has logged it
 			answers[i] = job.Fail(jobs[i].Retries-1, words.Sprintf("the worker's audit store refused this "+
 				"decision although it takes others; see the worker's log"))
 			continue
-		case stored[i].Repeated:
+		}
+		if stored[i].Repeated {
 			w.Observer.Repeated()
 			w.Logger.Info("answer_repeated", jobFields(&jobs[i])...)
-		default:
-			do.observe(i, r)
 		}
-		answers[i] = answer(r, do.variables(i, r))
+		r := &stored[i].Record
+		answers[i] = answer(r, variables(i, r, !stored[i].Repeated))
 	}
 	return answers
 }
