@@ -54,7 +54,7 @@ func under(name string, known func() *policy.Set) option {
 func optionsOn(m *memory, changes ...option) worker.Worker {
 	o := worker.Worker{
 		JobType: contract.JobType, JobTypes: map[string]string{contract.JobType: "tiss", contract.BackoffJobType: "tiss"},
-		Policies: policy.BuiltIns, Recorder: m, Secret: secret, Cluster: "test",
+		Policies: policy.BuiltIns, Recorder: audit.NewRecorder(m, zap.NewNop(), func() {}), Secret: secret, Cluster: "test",
 		Now: func() time.Time { return now }, Observer: &counts{}, Logger: zap.NewNop(),
 	}
 	for _, change := range changes {

@@ -40,7 +40,7 @@ type Worker struct {
 	// Policies returns the policies that are known at present.
 	Policies func() *policy.Set
 	// Recorder keeps the decisions, and Secret keys the hash of a job's inputs.
-	Recorder Recorder
+	Recorder *audit.Recorder
 	Secret   *audit.Secret
 	// Cluster is the name of the Zeebe cluster whose jobs are decided.
 	Cluster string
@@ -49,12 +49,6 @@ type Worker struct {
 	Now      func() time.Time
 	Observer Observer
 	Logger   *zap.Logger
-}
-
-// Recorder keeps what is decided; see [audit.Recorder].
-type Recorder interface {
-	// Record stores the entries and returns what became of each. After an error that is unknown.
-	Record(ctx context.Context, entries []audit.Entry) ([]audit.Stored, error)
 }
 
 // key identifies a decision: the same job with the same inputs, and nothing else.
