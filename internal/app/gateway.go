@@ -27,11 +27,7 @@ func Deploy(ctx context.Context, cfg config.Config, models []bpmn.Model) (_ []tr
 	defer func() { err = errors.Join(err, client.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	resources := make([]transport.Resource, len(models))
-	for i, m := range models {
-		resources[i] = transport.Resource(m)
-	}
-	return client.Deploy(ctx, cfg.Tenant, resources)
+	return client.Deploy(ctx, cfg.Tenant, models)
 }
 
 // dial prepares a connection. It does not wait for the gateway, so its only faults are those of the settings.

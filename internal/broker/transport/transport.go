@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/ops/outage"
 )
@@ -35,8 +36,8 @@ type Client interface {
 	ExtendLock(ctx context.Context, j job.Job, lock time.Duration) error
 	// Topology returns the state of the cluster.
 	Topology(ctx context.Context) (Topology, error)
-	// Deploy deploys resources together, all of them or none, for a tenant.
-	Deploy(ctx context.Context, tenant string, resources []Resource) ([]Deployed, error)
+	// Deploy deploys models and forms together, all of them or none, for a tenant.
+	Deploy(ctx context.Context, tenant string, models []bpmn.Model) ([]Deployed, error)
 	// PublishMessage delivers a message to the process instances that wait for it at this moment; if none
 	// does, it is lost without an error.
 	PublishMessage(ctx context.Context, m Message) error
@@ -84,12 +85,6 @@ type Topology struct {
 
 // Healthy reports whether every partition has a healthy leader, so that jobs of all of them can be worked.
 func (t Topology) Healthy() bool { return t.Partitions > 0 && t.Led == t.Partitions }
-
-// Resource is a BPMN model or a form to deploy, by the name of its file.
-type Resource struct {
-	Name    string
-	Content []byte
-}
 
 // Deployed is one process definition or form that a deployment created, or found unchanged. Its JSON is what
 // worker deploy prints, and is stable.

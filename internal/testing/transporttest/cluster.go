@@ -15,6 +15,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/config"
@@ -30,7 +31,7 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 		return fmt.Appendf(nil, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+
 			`<process id="%s" isExecutable="true"><startEvent id="S"/></process></definitions>`, id)
 	}
-	got, err := r.client.Deploy(r.Context(), "norte", []transport.Resource{
+	got, err := r.client.Deploy(r.Context(), "norte", []bpmn.Model{
 		{Name: "a.bpmn", Content: model("a")}, {Name: "b.bpmn", Content: model("b")}, {Name: "c.form", Content: []byte(`{"id":"c"}`)},
 	})
 	check.Must(r, err)
@@ -49,9 +50,9 @@ func allResourcesAreDeployedAtOnce(t *testing.T, p Protocol) {
 func aRefusedDeploymentNamesTheFaultsOfAllModels(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
-	var wrong []transport.Resource
+	var wrong []bpmn.Model
 	for i := range 20 {
-		wrong = append(wrong, transport.Resource{Name: fmt.Sprintf("model-of-the-billing-department-%d.bpmn", i), Content: []byte("no BPMN")})
+		wrong = append(wrong, bpmn.Model{Name: fmt.Sprintf("model-of-the-billing-department-%d.bpmn", i), Content: []byte("no BPMN")})
 	}
 	_, err := r.client.Deploy(r.Context(), "<default>", wrong)
 	check.Same(r, codes.InvalidArgument, transport.Code(err), "code of %v", err)
@@ -137,7 +138,7 @@ func aTenantThatIsNotAssignedIsDenied(t *testing.T, p Protocol) {
 	t.Helper()
 	r := p.connect(t, transport.Config{})
 	r.gateway.Assign("norte")
-	_, deployed := r.client.Deploy(t.Context(), "leste", []transport.Resource{{Name: "a.bpmn"}})
+	_, deployed := r.client.Deploy(t.Context(), "leste", []bpmn.Model{{Name: "a.bpmn"}})
 	for name, err := range map[string]error{
 		"poll":       r.client.Activate(t.Context(), poll, func([]job.Job) {}),
 		"message":    r.client.PublishMessage(t.Context(), transport.Message{Name: "m", Tenant: "leste"}),

@@ -10,6 +10,7 @@ import (
 	"github.com/camunda/zeebe/clients/go/v8/pkg/pb"
 	"google.golang.org/grpc/codes"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 	"hospital.example/analyze-retry/internal/testing/check"
@@ -190,7 +191,7 @@ var calls = map[enginetest.Method]func(context.Context, transport.Client) error{
 	},
 	enginetest.Topology: func(ctx context.Context, c transport.Client) error { _, err := c.Topology(ctx); return err },
 	enginetest.DeployResource: func(ctx context.Context, c transport.Client) error {
-		_, err := c.Deploy(ctx, "", []transport.Resource{{Name: "a.bpmn"}})
+		_, err := c.Deploy(ctx, "", []bpmn.Model{{Name: "a.bpmn"}})
 		return err
 	},
 	enginetest.PublishMessage: func(ctx context.Context, c transport.Client) error {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 )
@@ -161,15 +162,15 @@ func fromTopology(r *pb.TopologyResponse) transport.Topology {
 }
 
 func (c *client) Deploy(
-	ctx context.Context, tenant string, resources []transport.Resource,
+	ctx context.Context, tenant string, models []bpmn.Model,
 ) (deployed []transport.Deployed, err error) {
 	request := &pb.DeployResourceRequest{TenantId: tenant}
-	for _, r := range resources {
+	for _, r := range models {
 		request.Resources = append(request.Resources, &pb.Resource{Name: r.Name, Content: r.Content})
 	}
 	r, err := c.gateway.DeployResource(ctx, request)
 	if err != nil {
-		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+		return nil, fmt.Errorf("deploy %d resources: %w", len(models), err)
 	}
 	for _, d := range r.Deployments {
 		if p := d.GetProcess(); p != nil {

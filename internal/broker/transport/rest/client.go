@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"hospital.example/analyze-retry/bpmn"
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/broker/transport"
 )
@@ -106,11 +107,11 @@ func (c *client) Topology(ctx context.Context) (transport.Topology, error) {
 }
 
 func (c *client) Deploy(
-	ctx context.Context, tenant string, resources []transport.Resource,
+	ctx context.Context, tenant string, models []bpmn.Model,
 ) (deployed []transport.Deployed, err error) {
 	var body bytes.Buffer // whose writers do not fail
 	files := multipart.NewWriter(&body)
-	for _, r := range resources {
+	for _, r := range models {
 		part, _ := files.CreateFormFile("resources", r.Name)
 		_, _ = part.Write(r.Content)
 	}
@@ -119,7 +120,7 @@ func (c *client) Deploy(
 	var d deployment
 	sent := form{files.FormDataContentType(), body.Bytes()}
 	if err = c.call(ctx, "POST /deployments", sent, `"deployments"`, &d); err != nil {
-		return nil, fmt.Errorf("deploy %d resources: %w", len(resources), err)
+		return nil, fmt.Errorf("deploy %d resources: %w", len(models), err)
 	}
 	return d.fromWire(), nil
 }
