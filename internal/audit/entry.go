@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,8 @@ type Entry struct {
 	// and may be called more than once: the record of the last call is the one that is stored. Key and
 	// ClaimID are set for it.
 	Make func(State) Record
+
+	made time.Time // the At of the record of an earlier try, of which it is not known whether it was stored
 }
 
 // Stored is what became of an entry.
@@ -26,7 +29,7 @@ type Stored struct {
 	// Record is the stored one: the new one, or the earlier one of the same key. Its ID is 0 where Err is
 	// set.
 	Record Record
-	// Repeated says that it is the earlier one.
+	// Repeated says that it is the earlier one, and not of an earlier try to store this entry.
 	Repeated bool
 	// Err is why this entry alone was not stored, although others were: it will not be stored later either.
 	Err error
@@ -153,7 +156,7 @@ func (b *Batch) Place(secret *Secret, end Head, ids []int64) {
 func (b *Batch) place(e *Entry, result *Stored, id int64) *Record {
 	for _, r := range b.stored[e.JobKey] {
 		if r.Key == e.Key {
-			*result = Stored{Record: *r, Repeated: true}
+			*result = Stored{Record: *r, Repeated: !r.At.Equal(e.made)}
 			return nil
 		}
 	}
@@ -168,6 +171,7 @@ func (b *Batch) place(e *Entry, result *Stored, id int64) *Record {
 	}
 	r.ID, r.Prev, r.Course = id, row.state.Tip, row.state.course(r)
 	b.Head.Link(r)
+	e.made = r.At
 	row.state, row.changed = row.state.Add(r), true
 	b.stored[e.JobKey] = append(b.stored[e.JobKey], r)
 	return r

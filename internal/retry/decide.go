@@ -24,6 +24,7 @@ func (p *Policy) Decide(r Request, now time.Time) Decision {
 		Overrides:      p.overrides,
 		Ignored:        r.Ignored,
 	}}
+	d.Hint.Until, d.Deadline = writable(d.Hint.Until), writable(d.Deadline)
 	if !r.LastSubmissionTime.IsZero() {
 		d.SecondsSinceLastSubmission = int64(now.Sub(r.LastSubmissionTime) / time.Second)
 	}
@@ -48,6 +49,14 @@ func (p *Policy) Decide(r Request, now time.Time) Decision {
 	d.RetriesLeft = max(d.MaxRetries-d.RetryCount, 0)
 	d.DelayBeforeJitter, d.BackoffDuration = ISODuration(d.Delay).String(), ISODuration(d.Backoff).String()
 	return d
+}
+
+// writable returns a time that JSON can hold: 31/12/9999 23:59 of a zone west of UTC is in the year 10000.
+func writable(t time.Time) time.Time {
+	if last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC); t.After(last) {
+		return last
+	}
+	return t
 }
 
 // deadline returns the earlier deadline of job and policy, in whole seconds; zero for none.

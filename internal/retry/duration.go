@@ -33,7 +33,7 @@ const maxDays = 100 * 365
 // ParseDuration parses a duration of a policies file or a task header: 500ms, 90s, 5m, 24h, or in ISO 8601
 // PT5M or P1D. It refuses what is negative, and years and months, which have no fixed length.
 func ParseDuration(text string) (time.Duration, error) {
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 && d <= maxDays*24*time.Hour {
 		return d, nil
 	}
 	iso, err := duration.Parse(text)

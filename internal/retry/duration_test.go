@@ -32,7 +32,7 @@ func TestDurationIsReadInBothNotations(t *testing.T) {
 			t.Errorf("%q is %v, want %v (%v)", text, got, want, err)
 		}
 	}
-	for _, text := range []string{"", "5", "5 m", "1d", "P1Y", "P1M", "PT", "P", "P9999999999D", "PT5", "99999999999h", "-5m", "-PT5M"} {
+	for _, text := range []string{"", "5", "5 m", "1d", "P1Y", "P1M", "PT", "P", "P9999999999D", "PT5", "99999999999h", "999999h", "-5m", "-PT5M"} {
 		if got, err := retry.ParseDuration(text); err == nil {
 			t.Errorf("%q is taken for %v", text, got)
 		}

@@ -13,6 +13,7 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
+	"hospital.example/analyze-retry/internal/worker"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
@@ -191,18 +192,18 @@ func (waits) Append(ctx context.Context, _ []audit.Entry) ([]audit.Stored, error
 
 // Three answers that are late make an incident, and a machine that is short of CPU is late by tens of milliseconds.
 func TestJobsAreReleasedInTimeWhileTheStoreIsUnavailable(t *testing.T) {
-	o := optionsOn(nil, by(time.Now))
-	o.Recorder = audit.NewRecorder(waits{}, zap.NewNop(), func() {})
-	for variables, handler := range map[string]job.Handler{
-		timeout: o.Decide,
-		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: o.RecordOutcome,
+	for variables, handle := range map[string]func(worker.Worker, context.Context, []job.Job) []job.Answer{
+		timeout: worker.Worker.Decide,
+		`{"claimId":"CLM-001-1","outcome":"SUBMITTED"}`: worker.Worker.RecordOutcome,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const lock = 500 * time.Millisecond
+			o := optionsOn(nil, by(time.Now))
+			o.Recorder = audit.NewRecorder(waits{}, zap.NewNop(), func() {})
 			ctx, cancel := context.WithTimeout(t.Context(), lock)
 			defer cancel()
 			began := time.Now()
-			a := handler(ctx, []job.Job{newJob(variables)})[0]
+			a := handle(o, ctx, []job.Job{newJob(variables)})[0]
 			if took := time.Since(began); a.Kind != job.KindRelease || took > lock*9/10 || took < lock/2 {
 				t.Errorf("%s: answered %s after %v of %v, want release with a tenth to spare", variables, a.Kind, took, lock)
 			}

@@ -162,7 +162,8 @@ var dialect = reading.Dialect{
 	Expired: `SELECT heads.chain, last.seq, last.hash, last.seq - coalesce(cuts.seq, 0)
 		FROM heads LEFT JOIN cuts USING (chain) CROSS JOIN LATERAL (
 			SELECT seq, hash FROM records WHERE chain = heads.chain AND seq < coalesce(
-				(SELECT seq FROM records WHERE chain = heads.chain AND at >= $1 ORDER BY seq LIMIT 1),
+				(SELECT seq FROM records WHERE chain = heads.chain AND id >=
+					(SELECT id FROM records WHERE at >= $1 ORDER BY id LIMIT 1) ORDER BY seq LIMIT 1),
 				heads.seq + 1) ORDER BY seq DESC LIMIT 1
 		) AS last ORDER BY chain`,
 }

@@ -178,6 +178,30 @@ func TestWritersThatWaitForAChainKeepItsOrder(t *testing.T) {
 	audittest.Verify(t, stores[0], key, writers*each)
 }
 
+// A purge takes whole claims, though a replica whose clock is ahead has stored in one chain what is later than its neighbors.
+func TestAPurgeTakesWholeClaimsWhereClocksDiffer(t *testing.T) {
+	d, key := newDatabase(t), audittest.Secret(t)
+	s := open(t, d.app, key)
+	day, n := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 0
+	store := func(chain int, claim string, at time.Duration, make func(from, to int) []audit.Record) {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), d.super)
+		check.Must(t, err)
+		defer conn.Close(t.Context())
+		_, err = conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads WHERE chain < $1 FOR UPDATE", pgx.QueryExecModeSimpleProtocol, chain)
+		check.Must(t, err)
+		r := make(n, n+1)[0]
+		r.ClaimID, r.At, n = claim, day.Add(at), n+1
+		check.Same(t, chain, audittest.Append(t, s, r)[0].Record.Chain, "chain")
+	}
+	store(2, "CLM-ahead-1", 2*time.Minute, audittest.Ended)
+	store(2, "CLM-ended-1", -6*time.Minute, audittest.Records)
+	store(1, "CLM-ended-1", -time.Minute, audittest.Ended)
+	_, _, err := audit.Purge(t.Context(), open(t, d.owner, key), day, false)
+	check.Must(t, err)
+	audittest.Verify(t, s, key, 3)
+}
+
 // roundOf makes jobs of a few claims, some of which end, and of none.
 func roundOf(round, jobs int) []audit.Record {
 	records := audittest.Records(round*jobs, (round+1)*jobs)

@@ -76,6 +76,16 @@ var appendFacts = []fact{
 		holds("after a restart")
 		s.mustVerify(t, 3)
 	}},
+	{"what an earlier try has stored without an answer is new", func(t *testing.T, s *subject) {
+		tried := Entries(Record(0))
+		for range 2 {
+			results, err := s.Append(t.Context(), tried)
+			check.Must(t, err)
+			same(t, "result", verdicts(results), []string{"new"})
+		}
+		same(t, "of another job", verdicts(s.append(t, Record(0))), []string{"repeated"})
+		s.mustVerify(t, 1)
+	}},
 	{"a job key under another process instance is a new decision with a warning", func(t *testing.T, s *subject) {
 		s.append(t, Record(0))
 		wiped, twice, elsewhere, corrected := Record(0), Record(0), Record(0), Record(1)

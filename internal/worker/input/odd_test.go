@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/retry/policy"
@@ -74,6 +75,10 @@ func TestOddVariablesEndInAClearIncidentOrADecision(t *testing.T) {
 			}
 		}
 		check.Same(t, want, got, "faults, and variables that are ignored, of %.200s", variables)
+		if d.Invalid == nil {
+			_, err := json.Marshal(d.Policy.Decide(d.Request, time.Date(2025, 1, 12, 10, 0, 0, 0, time.UTC)).Explanation)
+			check.Must(t, err)
+		}
 		if text := d.Invalid.Text().String(); len(text) > 1000 {
 			t.Errorf("%.200s: the incident's text has %d bytes, nobody reads that", variables, len(text))
 		}
