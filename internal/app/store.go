@@ -107,8 +107,8 @@ func secretOf(cfg config.Config, fresh bool) (*audit.Secret, error) {
 	case err == nil && mayMake:
 		return nil, text.Messagef("the key %s was made with a store, and there is none at %s: correct the "+
 			"place (a volume not mounted?), or restore a backup: worker audit restore BACKUP. If there were "+
-			"no records (a first start that was killed), or they are gone and that is accepted, move the key "+
-			"away: the next start makes a new store with a new key", cfg.AuditKey(), cfg.DatabaseURL)
+			"no records (a first start that was killed), or they are gone and that is accepted, move the "+
+			"key away: the next start makes a new store with a new key", cfg.AuditKey(), cfg.DatabaseURL)
 	case missing && mayMake:
 		return nil, nil //nolint:nilnil // there is none, and one may be made
 	case missing:

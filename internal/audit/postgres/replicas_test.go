@@ -183,14 +183,14 @@ func TestAPurgeTakesWholeClaimsWhereClocksDiffer(t *testing.T) {
 	d, key := newDatabase(t), audittest.Secret(t)
 	s := open(t, d.app, key)
 	day, n := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 0
-	store := func(chain int, claim string, at time.Duration, make func(from, to int) []audit.Record) {
+	store := func(chain int, claim string, at time.Duration, records func(from, to int) []audit.Record) {
 		t.Helper()
 		conn, err := pgx.Connect(t.Context(), d.super)
 		check.Must(t, err)
 		defer conn.Close(t.Context())
 		_, err = conn.Exec(t.Context(), "BEGIN; SELECT FROM analyze_retry.heads WHERE chain < $1 FOR UPDATE", pgx.QueryExecModeSimpleProtocol, chain)
 		check.Must(t, err)
-		r := make(n, n+1)[0]
+		r := records(n, n+1)[0]
 		r.ClaimID, r.At, n = claim, day.Add(at), n+1
 		check.Same(t, chain, audittest.Append(t, s, r)[0].Record.Chain, "chain")
 	}
