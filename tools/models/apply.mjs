@@ -43,7 +43,7 @@ export const drawings = {
       { id: 'Task_AnalyzeRetry', type: 'bpmn:Task', at: [560, 300], template: 'analyze-retry', choose: { policy: 'tiss' }, enter: { overrides: '1' } },
       { id: 'Event_WaitBackoff', type: 'bpmn:IntermediateThrowEvent', at: [250, 300], template: 'wait-for-retry' },
       { id: 'Event_Exhausted', on: 'Task_AnalyzeRetry', at: [540, 340], template: 'retries-exhausted', error: 'MAX_RETRIES_EXCEEDED' },
-      { id: 'Task_RecordAbandoned', type: 'bpmn:Task', at: [720, 440], template: 'record-outcome' },
+      { id: 'Task_RecordAbandoned', type: 'bpmn:Task', at: [720, 440], template: 'record-outcome', choose: { outcome: 'ABANDONED' } },
       { id: 'EndEvent_Abandoned', type: 'bpmn:EndEvent', at: [880, 440] },
       { id: 'Event_Permanent', on: 'Task_AnalyzeRetry', at: [590, 340], template: 'permanent-error', error: 'PERMANENT_ERROR' },
       { id: 'Task_CheckStatus', type: 'bpmn:Task', at: [720, 560], template: 'check-status' },

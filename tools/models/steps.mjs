@@ -278,6 +278,7 @@ async function wires(person, text) {
   await person.names(gateway, text.question);
 
   const givenUp = await person.appendsTemplate(gateway, text.record);
+  await person.chooses('outcome', 'ABANDONED');
   await person.appends(givenUp, 'end-event');
 
   const again = await person.appendsTemplate(gateway, text.record);
