@@ -82,7 +82,7 @@ func (k Kind) Ends() bool { return k == KindSubmitted || k == KindAbandoned }
 
 // Key identifies a decision. Two deliveries of a job with the same inputs have the same key and get the same
 // answer. Job keys start again when a broker's data is wiped, so the cluster and the process instance are
-// part of it.
+// part of it. The claim is among the inputs: one key is of one claim, behind whose lock a store looks for it.
 type Key struct {
 	// Cluster is the configured name of the Zeebe cluster.
 	Cluster string `json:"cluster"`

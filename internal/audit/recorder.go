@@ -21,13 +21,12 @@ type Recorder struct {
 	log    *zap.Logger
 	failed func()
 
-	outage    outage.Tracker
-	appending sync.WaitGroup
+	outage outage.Tracker
 
 	mu      sync.Mutex
 	waiting []*request
 	since   time.Time // when the append under way began; zero while there is none
-	last    time.Time // when the last one ended
+	last    time.Time // when the store last took a write
 }
 
 // request is the entries of one batch, and what became of them.
@@ -45,7 +44,10 @@ const (
 	// appendTimeout bounds one try, so that four of them and the pauses between them fit into the four and a
 	// half of a handler's five seconds for which it waits.
 	appendTimeout = time.Second
-	// watchEvery is how often the store is looked after, idleProbe how long an idle one counts as available.
+	// probeTimeout bounds one probe of the store.
+	probeTimeout = 2 * time.Second
+	// watchEvery is how often the store is looked after, idleProbe how long an idle one counts as available
+	// without a probe.
 	watchEvery = time.Second
 	idleProbe  = 10 * time.Second
 )
@@ -66,8 +68,15 @@ func NewRecorder(store Log, log *zap.Logger, failed func()) *Recorder {
 // the store is lost, or that ctx ended: the records may or may not have been stored, and to record them again
 // is safe.
 func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error) {
+	q := &request{entries: entries, done: make(chan struct{})}
 	r.mu.Lock()
-	q := r.enqueue(ctx, entries)
+	r.waiting = append(r.waiting, q)
+	if r.since.IsZero() {
+		// In another goroutine and without this context: what is appended is not only the caller's, and a
+		// hung disk ignores contexts.
+		r.since = time.Now()
+		go r.appendWaiting(context.WithoutCancel(ctx))
+	}
 	r.mu.Unlock()
 	select {
 	case <-q.done:
@@ -75,19 +84,6 @@ func (r *Recorder) Record(ctx context.Context, entries []Entry) ([]Stored, error
 	case <-ctx.Done(): // it may still be appended
 		return nil, fmt.Errorf("audit store: %w", ctx.Err())
 	}
-}
-
-// enqueue has entries appended. The caller holds the mutex.
-func (r *Recorder) enqueue(ctx context.Context, entries []Entry) *request {
-	q := &request{entries: entries, done: make(chan struct{})}
-	r.waiting = append(r.waiting, q)
-	if r.since.IsZero() {
-		// In another goroutine and without this context: what is appended is not only the caller's, and a
-		// hung disk ignores contexts.
-		r.since = time.Now()
-		r.appending.Go(func() { r.appendWaiting(context.WithoutCancel(ctx)) })
-	}
-	return q
 }
 
 // appendWaiting appends until no request waits, and completes the requests.
@@ -99,11 +95,9 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 			return
 		}
 		results, err := r.append(ctx, entries)
-		if err != nil {
-			r.outage.Failed(began, err)
-		} else {
-			r.outage.Succeeded()
-		}
+		r.mu.Lock()
+		r.observe(began, err)
+		r.mu.Unlock()
 		for _, q := range group {
 			if q.err = err; err == nil {
 				q.results, results = results[:len(q.entries):len(q.entries)], results[len(q.entries):]
@@ -121,7 +115,7 @@ func (r *Recorder) take(now time.Time) (group []*request, entries []Entry) {
 		group, entries = append(group, r.waiting[0]), append(entries, r.waiting[0].entries...)
 		r.waiting = r.waiting[1:]
 	}
-	if r.since, r.last = now, now; group == nil {
+	if r.since = now; group == nil {
 		r.since = time.Time{}
 	}
 	return group, entries
@@ -156,22 +150,49 @@ func (r *Recorder) Err() error { return r.outage.Err() }
 // Wait waits until the store takes writes. It fails when ctx ends.
 func (r *Recorder) Wait(ctx context.Context) error { return r.outage.Wait(ctx) }
 
-// Run looks after the store until ctx ends, and then awaits the last append. It appends nothing to one that
-// is lost or idle, which shows whether it takes writes. One in which an append hangs is lost.
-func (r *Recorder) Run(ctx context.Context) {
-	defer r.appending.Wait()
-	for {
-		outage.Sleep(ctx, watchEvery)
-		if ctx.Err() != nil {
-			return
-		}
-		r.mu.Lock()
-		switch idle := r.since.IsZero(); {
-		case idle && (r.Err() != nil || time.Since(r.last) >= idleProbe):
-			r.enqueue(ctx, nil)
-		case !idle && time.Since(r.since) > appendTries*appendTimeout:
-			r.outage.Failed(r.since, errors.New("audit store: an append hangs"))
-		}
-		r.mu.Unlock()
+// observe notes whether a write that began at this time succeeded. The caller holds the mutex.
+func (r *Recorder) observe(began time.Time, err error) {
+	if err != nil {
+		r.outage.Failed(began, err)
+		return
 	}
+	r.last = time.Now()
+	r.outage.Succeeded()
+}
+
+// Run probes a store that is lost or idle until ctx ends.
+func (r *Recorder) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		outage.Sleep(ctx, watchEvery)
+		if lost := r.Err() != nil; lost || !r.busy() {
+			r.probe(ctx, lost)
+		}
+	}
+}
+
+// probe probes the store. It keeps the error for which the store was lost.
+func (r *Recorder) probe(ctx context.Context, lost bool) {
+	probing, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	began := time.Now()
+	_, err := r.store.Append(probing, nil)
+	if err != nil && (lost || ctx.Err() != nil) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.observe(began, err)
+}
+
+// busy reports whether the store is or was just written to. If an append hangs, the store is lost.
+func (r *Recorder) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.since.IsZero() {
+		return time.Since(r.last) < idleProbe
+	}
+	if time.Since(r.since) > appendTries*appendTimeout {
+		r.observe(r.since, errors.New("audit store: an append hangs"))
+	}
+	return true
 }

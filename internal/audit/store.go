@@ -51,8 +51,9 @@ type Log interface {
 	// to disk when it returns. An entry whose key is stored already is not stored again: the result is then
 	// the stored one. Results are in the order of the entries, of which there are at most [MaxBatch].
 	//
-	// An error leaves open whether the records were stored; to append them again is safe. To append none
-	// shows whether the store takes writes, for the head is written all the same.
+	// An error leaves open whether the records were stored; to append them again is safe, and with the same
+	// slice no repetition. To append none shows whether the store takes writes, for the head is written all
+	// the same.
 	Append(ctx context.Context, entries []Entry) ([]Stored, error)
 }
 

@@ -18,8 +18,8 @@ type Query struct {
 	// Part is a part of the claim's ID, empty for any.
 	Part string
 	// From and To bound when an open claim had its first record since its last end, and when another one
-	// ended: From <= t < To. Each is zero for no bound, but without From the claims that ended are those of
-	// the 30 days before To, or before now where that is earlier.
+	// ended: From <= t < To. Each is zero for no bound, but without From and Part the claims that ended are
+	// those of the 30 days before To, or before now where that is earlier.
 	From, To time.Time
 }
 

@@ -192,26 +192,18 @@ func knownHeads(path string, key audit.Public) (known []audit.Head, err error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
-		var kept struct {
-			headLine
-
-			Type string
-			Data events.Heads
-		}
 		line := lines.Bytes()
-		if !bytes.Contains(line, []byte(headEvent)) { // which the name of the other event holds too
-			continue
+		heads, err := events.Heads(line, key.ID())
+		if bytes.Contains(line, []byte(`"`+headEvent+`"`)) {
+			line = line[max(bytes.IndexByte(line, '{'), 0):] // behind what kubectl and compose write
+			var logged headLine
+			err = json.Unmarshal(line, &logged)
+			heads = []audit.Head{logged.Head}
 		}
-		line = line[max(bytes.IndexByte(line, '{'), 0):] // behind what kubectl and compose write
-		if err := json.Unmarshal(line, &kept); err != nil {
+		if err != nil {
 			return nil, text.Messagef("%s, line %d: %s", path, n, err)
 		}
-		switch {
-		case kept.Event == headEvent:
-			known = append(known, kept.Head)
-		case kept.Type == events.TypeAuditHead && kept.Data.Key == key.ID():
-			known = append(known, kept.Data.Heads...)
-		}
+		known = append(known, heads...)
 	}
 	if len(known) == 0 && lines.Err() == nil {
 		return nil, text.Messagef("there is no line with the event %s in %s, and no event %s of the key %s",

@@ -33,11 +33,11 @@ func (p *program) helpIn(root *cobra.Command) {
 	root.SetHelpFunc(func(command *cobra.Command, _ []string) {
 		printer, _ := p.printer() // what is wrong with a setting does not keep help from anybody
 		describe(root, printer)
-		usage := "\n\n" + command.UsageString()
+		help := strings.TrimSpace(command.Long) + "\n\n" + command.UsageString()
 		if printer.Language() == text.Portuguese {
-			usage = cobraInPortuguese(usage)
+			help = cobraInPortuguese(help)
 		}
-		fmt.Fprint(command.OutOrStdout(), strings.TrimSpace(command.Long)+usage)
+		fmt.Fprint(command.OutOrStdout(), help)
 	})
 }
 
@@ -49,6 +49,8 @@ func describe(c *cobra.Command, in *text.Printer) {
 		for paragraph := range strings.SplitSeq(in.Name("help", path), `\n`) {
 			c.Long += text.Wrap("", paragraph) + "\n"
 		}
+	} else if in.Language() == text.Portuguese { // cobra's own, of which the short text is known
+		c.Long = c.Short
 	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = in.Name("flag", f.Usage) })
 	for _, below := range c.Commands() {

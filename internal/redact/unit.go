@@ -132,10 +132,13 @@ func (m *masker) goesOn(i int) bool {
 // Dias", <nomeCompleto>DIAS, "Paciente: Dia Campos"; before an unknown word only if the name has a capital:
 // Rita de Campos.
 func (m *masker) widenName(i int) {
-	const furthest, short = 3, len("sra")
+	const furthest, short, widest = 3, len("sra"), 5
 	for _, step := range []int{-1, 1} {
 		near := true
 		for k := i + step; k >= max(0, i-furthest) && k <= min(i+furthest, len(m.units)-1); k += step {
+			if len(m.between(min(k, k-step))) > widest {
+				break
+			}
 			u, capital := &m.units[k], m.isCapital(i)
 			isSkipped := u.end-u.start <= short || capital && m.isCapital(k)
 			near = near && m.isNear(min(k, k-step)) && (capital || k == i+step)

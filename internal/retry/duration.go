@@ -27,23 +27,30 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// maxDays bounds an ISO 8601 duration. A [time.Duration] holds nearly three times as much.
+// maxDays bounds a duration. A [time.Duration] holds nearly three times as much.
 const maxDays = 100 * 365
+
+var errTooLong = errors.New("is too long, or negative")
 
 // ParseDuration parses a duration of a policies file or a task header: 500ms, 90s, 5m, 24h, or in ISO 8601
 // PT5M or P1D. It refuses what is negative, and years and months, which have no fixed length.
 func ParseDuration(text string) (time.Duration, error) {
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 && d <= maxDays*24*time.Hour {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil || d < 0:
+	case d > maxDays*24*time.Hour:
+		return 0, errTooLong
+	default:
 		return d, nil
 	}
 	iso, err := duration.Parse(text)
 	if err != nil || iso.Years != 0 || iso.Months != 0 || strings.Trim(text, "PT") == "" {
 		return 0, errors.New("is no duration such as 500ms, 90s, 5m or 24h, or in ISO 8601 PT5M or P1D")
 	}
-	d := iso.ToTimeDuration().Round(time.Microsecond) // its seconds are a float, which is not exact
+	d = iso.ToTimeDuration().Round(time.Microsecond) // its seconds are a float, which is not exact
 	days := iso.Weeks*7 + iso.Days + iso.Hours/24 + iso.Minutes/(24*60) + iso.Seconds/(24*60*60)
 	if days > maxDays || d < 0 {
-		return 0, errors.New("is too long, or negative")
+		return 0, errTooLong
 	}
 	return d, nil
 }

@@ -48,8 +48,8 @@ func (w Worker) Decide(ctx context.Context, jobs []job.Job) []job.Answer {
 		e.elapsed = w.Now().Sub(e.at)
 		entries[i] = w.entry(e)
 	}
-	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, fresh bool) string {
-		if fresh {
+	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, isNew bool) string {
+		if isNew {
 			w.observe(evaluations[i].last, r)
 		}
 		return contract.AnswerTo(w.JobType, r.Variables, shorten(evaluations[i].Request.SubmissionError))

@@ -25,8 +25,8 @@ func (w Worker) RecordOutcome(ctx context.Context, jobs []job.Job) []job.Answer 
 		outcomes[i] = input.ReadOutcome(&jobs[i])
 		entries[i] = w.outcome(&jobs[i], &outcomes[i])
 	}
-	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, fresh bool) string {
-		if fresh {
+	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, isNew bool) string {
+		if isNew {
 			w.observeOutcome(&jobs[i], &outcomes[i], r)
 		}
 		return r.Variables

@@ -30,7 +30,7 @@ type Observer interface {
 	Repeated()
 }
 
-// Worker is what jobs are answered by. All fields are required.
+// Worker is what jobs are answered by. All fields are required, but JobType for decisions only.
 type Worker struct {
 	// JobType is the type of the jobs that are decided. It determines their output variables.
 	JobType string
@@ -62,10 +62,10 @@ func (w *Worker) key(j *job.Job, inputs ...string) audit.Key {
 }
 
 // record stores what is to be recorded of the jobs of a batch, and answers each with what is stored of it.
-// variables returns those of an answer, when it has counted and logged the record if that is new.
+// settle counts and logs a record that is new, and returns the variables of the answer.
 func (w *Worker) record(
 	ctx context.Context, jobs []job.Job, entries []audit.Entry,
-	variables func(i int, r *audit.Record, fresh bool) string,
+	settle func(i int, r *audit.Record, isNew bool) string,
 ) []job.Answer {
 	ctx, cancel := inTime(ctx)
 	defer cancel()
@@ -86,7 +86,7 @@ func (w *Worker) record(
 			w.Logger.Info("answer_repeated", jobFields(&jobs[i])...)
 		}
 		r := &stored[i].Record
-		answers[i] = answer(r, variables(i, r, !stored[i].Repeated))
+		answers[i] = answer(r, settle(i, r, !stored[i].Repeated))
 	}
 	return answers
 }

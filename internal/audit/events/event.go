@@ -192,8 +192,8 @@ func (e *Event) complete(cluster, name string) (err error) {
 	return err
 }
 
-// Heads is the data of a [TypeAuditHead].
-type Heads struct {
+// auditHead is the data of a [TypeAuditHead].
+type auditHead struct {
 	Version int `json:"version"`
 	// Key is the short name of the key that signed the heads, as in the worker's log.
 	Key   string       `json:"key"`
@@ -210,11 +210,30 @@ func FromHeads(cluster string, key audit.Public, heads []audit.Head) (Event, err
 		return Event{}, nil
 	}
 	newest := slices.MaxFunc(heads, func(a, b audit.Head) int { return a.At.Compare(b.At) })
-	d := Heads{1, key.ID(), heads}
+	d := auditHead{1, key.ID(), heads}
 	e := Event{Type: TypeAuditHead, Time: newest.At, Data: d, Key: "audit-" + d.Key}
 	name, err := json.Marshal(d)
 	if err == nil {
 		err = e.complete(cluster, string(name))
 	}
 	return e, err
+}
+
+// Heads returns the heads of a key in an event, none if the event is not a [TypeAuditHead]. It does not check
+// their signatures.
+func Heads(event []byte, key string) ([]audit.Head, error) {
+	var e struct {
+		Type string
+		Data auditHead
+	}
+	err := json.Unmarshal(event, &e)
+	switch {
+	case e.Type != TypeAuditHead: // it is something else, and so may be its data
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("event %s: %w", TypeAuditHead, err)
+	case e.Data.Key != key:
+		return nil, nil
+	}
+	return e.Data.Heads, nil
 }

@@ -34,16 +34,18 @@ func TestEventOfTheHeadsFitsItsSchema(t *testing.T) {
 	check.Must(t, err)
 	public, err := audit.LoadPublic("testdata/audit.pub") // nobody has the private half any more
 	check.Must(t, err)
-	var read struct{ Data events.Heads }
-	check.Must(t, json.Unmarshal(shown, &read))
-	check.Same(t, public.ID(), read.Data.Key, "the key of the example")
-	sent, err := events.FromHeads("production", public, read.Data.Heads)
+	heads, err := events.Heads(shown, public.ID())
+	check.Must(t, err)
+	sent, err := events.FromHeads("production", public, heads)
 	check.Must(t, err)
 	check.Must(t, schema.Validate(example))
 	check.Same(t, example, parse(t, sent.JSON), "the example and what is sent")
-	check.Must(t, json.Unmarshal(event.JSON, &read))
-	if heads := read.Data.Heads; read.Data.Key != secret.Public().ID() || len(heads) != 1 || !secret.Public().CheckHead(heads[0]) {
-		t.Errorf("read back %+v; want the one that is signed", read)
+	heads, err = events.Heads(event.JSON, secret.Public().ID())
+	if err != nil || len(heads) != 1 || !secret.Public().CheckHead(heads[0]) {
+		t.Errorf("read back %+v, %v; want the one that is signed", heads, err)
+	}
+	if heads, err := events.Heads(event.JSON, audittest.Secret(t).Public().ID()); heads != nil || err != nil {
+		t.Errorf("for another key: %+v, %v", heads, err)
 	}
 }
 

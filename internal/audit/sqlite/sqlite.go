@@ -181,6 +181,9 @@ func (s *store) write(ctx context.Context, do func(context.Context, *writer) err
 	if s.place == nil {
 		return errors.New("not open for writing")
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	ctx = context.WithoutCancel(ctx)
 	if s.writer == nil {
 		if err := s.reopen(ctx); err != nil {

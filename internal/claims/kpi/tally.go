@@ -147,6 +147,9 @@ func (t *Tally) Add(n *audit.Total) error {
 // AddOpen counts a claim that is open, as it stands at the end of the time, for the KPIs only if its last
 // record is of the time.
 func (t *Tally) AddOpen(claim *audit.State) {
+	if !claim.At.Before(t.To) {
+		return
+	}
 	r, standing := t.of(claim.Policy), claim.Standing(t.To)
 	r.Claims.Open[standing]++
 	r.Claims.Total++

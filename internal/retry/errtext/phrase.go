@@ -177,7 +177,10 @@ func (t *Text) walk(at int32, first, last int) {
 		if k.gap <= near && next == last+1 && k.words&n.next != 0 {
 			t.step(at, 1, first, next)
 		}
-		if k.gap > apart || n.later == 0 || k.words&n.later != 0 && t.step(at, -1, first, next) {
+		if k.gap > apart || n.later == 0 {
+			return
+		}
+		if k.words&n.later != 0 && t.step(at, -1, first, next) {
 			return
 		}
 	}

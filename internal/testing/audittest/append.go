@@ -86,6 +86,16 @@ var appendFacts = []fact{
 		same(t, "of another job", verdicts(s.append(t, Record(0))), []string{"repeated"})
 		s.mustVerify(t, 1)
 	}},
+	{"nothing is stored for a caller that has gone", func(t *testing.T, s *subject) {
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 {
+			if _, err := s.Append(gone, Entries(Record(0))); err == nil {
+				t.Error("stored")
+			}
+		}
+		s.mustVerify(t, 0)
+	}},
 	{"a job key under another process instance is a new decision with a warning", func(t *testing.T, s *subject) {
 		s.append(t, Record(0))
 		wiped, twice, elsewhere, corrected := Record(0), Record(0), Record(0), Record(1)

@@ -63,7 +63,7 @@ const (
 // HeaderByPerson is the task header by which a record of SUBMITTED has who said so, and why: "true".
 const HeaderByPerson = "byPerson"
 
-// Headers are the names of the task headers that change a decision or its record.
+// Headers are the names of the task headers of a decision.
 func Headers() []string {
 	return []string{
 		HeaderPolicy, HeaderMaxRetries, HeaderBase, HeaderMax, HeaderDeadline,
