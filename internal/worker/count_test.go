@@ -44,6 +44,16 @@ func TestAPermanentErrorAsksForNoCount(t *testing.T) {
 		check(t, ask(t, after(retried(3)), newJob(jobWith("DUPLICATE_CLAIM"))))
 }
 
+// What a stop by a deadline reports as attempts would else begin again too.
+func TestAStopByADeadlineHasTheTrailsCountToo(t *testing.T) {
+	for recorded, reason := range map[int]string{3: "DEADLINE", 5: "COUNT"} {
+		m := after(retried(recorded))
+		want{"reason": reason, "retryCount": float64(recorded), "retriesLeft": float64(5 - recorded)}.
+			check(t, ask(t, m, asked{more: `,"retryUntil":"2025-01-12T10:41:00Z"`}.job()))
+		check.Same(t, recorded+1, m.facts(t).Attempts, "attempts")
+	}
+}
+
 func TestALostCountIsWarnedOf(t *testing.T) {
 	core, logs := observer.New(zapcore.WarnLevel)
 	ask(t, after(retried(1)), newJob(jobWith("TIMEOUT")), loggedTo(core))

@@ -84,7 +84,7 @@ func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 		return e
 	}
 	retried := state.Retried(key)
-	lost := e.decision.Outcome == retry.OutcomeRetry && retried > e.Request.RetryCount
+	lost := e.decision.Outcome != retry.OutcomePermanent && retried > e.Request.RetryCount
 	over := e.decision.Outcome == retry.OutcomeExhausted
 	if !lost && (state.FirstFailure.IsZero() || e.Policy.Deadline == 0 && !over) {
 		return e
