@@ -32,13 +32,13 @@ const (
 // findHint returns what the other side asked for: in the job's variable, else in the error text. A time that
 // has come is no hint, because it says nothing about how long to wait now.
 func (p *Policy) findHint(r *Request, t *errtext.Text, now time.Time) Hint {
-	if h := r.RetryAfter; h != (Hint{}) && !h.over(now) {
+	if h := r.RetryAfter; !h.over(now) {
 		return h
 	}
 	after := t.RetryAfter()
 	for _, text := range after {
-		h, _ := ParseRetryAfter(text, p.Zone)
-		if h.Source = HintText; h != (Hint{Source: HintText}) && !h.over(now) {
+		if h, _ := ParseRetryAfter(text, p.Zone); !h.over(now) {
+			h.Source = HintText
 			return h
 		}
 	}
@@ -49,13 +49,14 @@ func (p *Policy) findHint(r *Request, t *errtext.Text, now time.Time) Hint {
 		return Hint{}
 	}
 	wait, until := t.Hint(now.In(p.Zone))
-	if wait == 0 && !until.After(now) {
-		return Hint{}
+	if h := (Hint{HintText, ISODuration(wait), until.UTC()}); !h.over(now) {
+		return h
 	}
-	return Hint{Source: HintText, After: ISODuration(wait), Until: until.UTC()}
+	return Hint{}
 }
 
-func (h Hint) over(now time.Time) bool { return !h.Until.IsZero() && !h.Until.After(now) }
+// over reports whether nothing is left to wait for. 0 is what a program sends that was told no time.
+func (h Hint) over(now time.Time) bool { return h.After == 0 && !h.Until.After(now) }
 
 // next returns the next window that has not begun. One that is open, or over, is no hint.
 func next(windows [][2]time.Time, now time.Time) (h Hint) {

@@ -51,6 +51,8 @@ func TestHintsAreTakenFromVariableThenTextThenWindow(t *testing.T) {
 		{retry.Hint{}, window, "WINDOW until 2025-02-01T00:00:00Z"},
 		// A time that has come does not hide what else was asked for.
 		{retry.Hint{Source: retry.HintVariable, Until: now}, "Retry-After: 120", "TEXT after 2m0s"},
+		{retry.Hint{Source: retry.HintVariable}, "Retry-After: 120", "TEXT after 2m0s"},
+		{retry.Hint{Source: retry.HintVariable}, "Retry-After: 0", "none"},
 	} {
 		r := request(tt.text, 0)
 		r.RetryAfter = tt.variable
@@ -69,7 +71,6 @@ func TestAHintBecomesTheWaitWithinTheBounds(t *testing.T) {
 	}{
 		{retry.Hint{After: retry.ISODuration(time.Hour + time.Second)}, minutes(61), "[]"},
 		{retry.Hint{After: retry.ISODuration(time.Second)}, minutes(5), "[MIN]"},
-		{retry.Hint{Source: retry.HintVariable}, minutes(5), "[MIN]"}, // "at once" is still no sooner than the policy's least
 		{retry.Hint{After: retry.ISODuration(minutes(240))}, minutes(240), "[]"},
 		{retry.Hint{After: retry.ISODuration(minutes(240) + 1)}, minutes(240), "[MAX]"},
 		{retry.Hint{After: 1<<63 - 1}, minutes(240), "[MAX]"},
