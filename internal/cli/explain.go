@@ -11,7 +11,6 @@ import (
 	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
-	"hospital.example/analyze-retry/internal/worker/input"
 )
 
 func (p *program) explain() *cobra.Command {
@@ -26,7 +25,7 @@ func (p *program) explain() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		if input.Blank(*errorText) && by.OnEmptyError == retry.RejectEmptyError {
+		if retry.Blank(*errorText) && by.OnEmptyError == retry.RejectEmptyError {
 			return nil, usageError{text.Messagef("--error is blank: the policy has an incident for that")}
 		}
 		e := explanationOf(by, retry.Request{SubmissionError: *errorText, RetryCount: int(*count)}, p.now())

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"hospital.example/analyze-retry/internal/retry/errtext"
 )
@@ -100,13 +101,21 @@ func (p *Policy) matching(t *errtext.Text) iter.Seq[Classification] {
 }
 
 func (p *Policy) classify(t *errtext.Text) Classification {
-	if strings.TrimSpace(t.Source) == "" {
+	if Blank(t.Source) {
 		return Classification{Rule: &Rule{ID: RuleEmpty, Class: Unknown}}
 	}
 	for c := range p.matching(t) {
 		return c
 	}
 	return Classification{Rule: &Rule{ID: RuleUnknown, Class: p.Unknown}}
+}
+
+// Blank reports whether there is nothing to see in a text.
+func Blank(s string) bool {
+	return strings.IndexFunc(s, func(c rune) bool {
+		unseen := unicode.IsSpace(c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c)
+		return unicode.IsGraphic(c) && !unseen
+	}) < 0
 }
 
 // isInDoubt reports whether the submission may have reached its receiver although it failed.

@@ -111,7 +111,7 @@ func TestAnUnknownErrorCanBePermanentOrTransientByPolicy(t *testing.T) {
 
 func TestBlankErrorIsUnknownUnderEveryPolicy(t *testing.T) {
 	p := plain(t, func(p *retry.Settings) { p.OnEmptyError, p.Unknown = retry.UnknownEmptyError, retry.Permanent })
-	d := p.Decide(request(" \n", 0), now)
+	d := p.Decide(request(" \u200b\u3164\n", 0), now)
 	if d.Outcome != retry.OutcomeRetry || d.Error.Class != retry.Unknown || d.Error.ID != "empty" {
 		t.Errorf("%v, class %s by %s; want a retry, UNKNOWN by empty", d.Outcome, d.Error.Class, d.Error.ID)
 	}

@@ -74,7 +74,7 @@ func (d *Decision) request(j *job.Job) {
 		if missing {
 			rule = ruleMissingError
 		}
-		seen := func(s string) bool { return p.OnEmptyError == retry.UnknownEmptyError || !Blank(s) }
+		seen := func(s string) bool { return p.OnEmptyError == retry.UnknownEmptyError || !retry.Blank(s) }
 		q.SubmissionError = required(r, contract.SubmissionError, rule, sound(seen))
 	}
 	count, _ := r.whole(contract.RetryCount, ruleRetryCount, 0, math.MaxInt32)

@@ -79,7 +79,7 @@ func ReadOutcome(j *job.Job) Outcome {
 func (o *Outcome) readOrder(r *reader) {
 	reason := func(s string) (string, bool) {
 		said := redact.Text(s)
-		return said, !Blank(said) && utf8.RuneCountInString(s) <= contract.MaxJustification
+		return said, !retry.Blank(said) && utf8.RuneCountInString(s) <= contract.MaxJustification
 	}
 	o.Said.Justification = required(r, contract.Justification, ruleJustification, reason)
 	o.Said.DecidedBy = optional(r, contract.DecidedBy, ruleDecidedBy, sound(func(s string) bool {

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 
 	"hospital.example/analyze-retry/internal/redact"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -122,14 +122,6 @@ func lenient[T any](d *Decision, name string, parse func(string, *time.Location)
 	return value
 }
 
-// Blank reports whether there is nothing to see in a text.
-func Blank(s string) bool {
-	return strings.IndexFunc(s, func(c rune) bool {
-		unseen := unicode.IsSpace(c) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c)
-		return unicode.IsGraphic(c) && !unseen
-	}) < 0
-}
-
 const (
 	// maxShown is how much of a text is shown, in characters.
 	maxShown = 60
@@ -150,7 +142,7 @@ func (r *reader) shown(name string) text.Message {
 		return text.Messagef("missing")
 	case r.headers:
 		return text.Messagef("%q", text.Shorten(plain, maxShown))
-	case v.Type == gjson.String && Blank(plain):
+	case v.Type == gjson.String && retry.Blank(plain):
 		return text.Messagef("blank")
 	case v.Type == gjson.String && short:
 		return text.Messagef("the text %q", plain)
