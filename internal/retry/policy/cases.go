@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -42,9 +44,21 @@ func ParseCases(file string, content []byte) ([]Case, error) {
 		if right := f.fill(&one, &node); right && one.Answer == (Answer{}) {
 			f.add(node.Line, text.Messagef("the case states none of class, rule and wait"))
 		}
+		one.Wait = spelt(one.Wait)
 		cases = append(cases, one)
 	}
 	return cases, f.err()
+}
+
+// spelt returns a band of waits as [Case.Of] writes it: 64m-96m is 1h4m-1h36m.
+func spelt(wait string) string {
+	bounds := strings.Split(wait, "-")
+	for i, bound := range bounds {
+		if d, err := retry.ParseDuration(strings.TrimSpace(bound)); err == nil {
+			bounds[i] = retry.Duration(d).String()
+		}
+	}
+	return strings.Join(slices.Compact(bounds), "-")
 }
 
 // Of returns what a policy makes of the case at a time.

@@ -19,3 +19,13 @@ func TestAFileOfCasesNamesItsFaults(t *testing.T) {
 		check.Fails(t, err, want, "cases.yaml")
 	}
 }
+
+func TestACaseMaySpellAWaitAsAnyDuration(t *testing.T) {
+	for wait, want := range map[string]string{
+		"64m-96m": "1h4m-1h36m", "PT8M - 720s": "8m-12m", "60m": "1h", "5m-5m": "5m", "none": "none", "soon-5m": "soon-5m",
+	} {
+		cases, err := policy.ParseCases("cases.yaml", []byte("cases: [{text: TIMEOUT, wait: "+wait+"}]"))
+		check.Must(t, err)
+		check.Same(t, want, cases[0].Wait, "%s", wait)
+	}
+}
