@@ -60,7 +60,7 @@ func (t *Text) Hint(now time.Time) (after time.Duration, until time.Time) {
 	for i := 0; i < len(t.Tokens); i++ {
 		if t.announces(i) {
 			r := reading{Text: t, now: now, zone: now.Location(), how: "when", number: -1, unit: time.Second}
-			if kind, days, _ := t.timeWord(i); kind == "ahead" { // amanhã às 8h
+			if kind, days, _ := t.timeWord(i); kind == "ahead" || kind == "within" { // amanhã às 8h, em 2h
 				r.take(kind, days)
 			}
 			i = r.read(i+1) - 1
