@@ -37,11 +37,11 @@ func (p *Policy) hinted(h Hint, now time.Time) (shortest, longest time.Duration,
 		asked = h.Until.Sub(now)
 	}
 	asked = ceil(min(max(asked, 0), maxWait), p.unit)
-	shortest, longest, bounds = p.bounded(asked, asked)
+	latest := max(asked, time.Duration(p.Min))
 	if p.Jitter > 0 {
-		longest = min(longest+(longest/5).Truncate(p.unit), time.Duration(p.Max))
+		latest += latest / 5
 	}
-	return shortest, longest, bounds
+	return p.bounded(asked, latest)
 }
 
 // start returns the time from which a wait is counted: a whole second if waits are whole minutes, so that a

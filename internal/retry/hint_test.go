@@ -107,4 +107,7 @@ func TestAHintIsSpreadUpwardByAFifth(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, d.Backoff, want)
 		}
 	}
+	if d := p.Decide(request("BUSY, Retry-After: 13200", 0), now); fmt.Sprint(d.Bounds) != "[MAX]" {
+		t.Errorf("from 220 to 264 minutes: bounds %v, want the MAX that cuts them", d.Bounds)
+	}
 }
