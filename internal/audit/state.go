@@ -53,15 +53,16 @@ type State struct {
 	// named there counts as having had so many. Without it instances that take turns and lose their count
 	// would be retried for ever.
 	Dropped int `json:"-"`
-	// Policy, Class, Rule and Code are of the last decision, MaxRetries is how many retries it allows.
+	// Policy, Class, Rule, Code and RetryCount are of the last decision, MaxRetries is how many retries it
+	// allows; but for Policy all are of the present round.
 	Policy     string      `json:"policy,omitempty"`
 	Class      retry.Class `json:"errorClassification,omitempty"`
 	Rule       string      `json:"ruleId,omitempty"`
 	Code       string      `json:"matchedCode,omitempty"`
 	MaxRetries int         `json:"maxRetries,omitempty"`
-	// Kind is that of the last record that shows how the claim stands. At, NextRetryTime, RetryCount,
-	// ProcessInstanceKey, HeldBy and DecidedBy are that record's; NextRetryTime is zero unless the claim has
-	// a time at which it is due.
+	// Kind is that of the last record that shows how the claim stands. At, NextRetryTime, ProcessInstanceKey,
+	// HeldBy and DecidedBy are that record's; NextRetryTime is zero unless the claim has a time at which it
+	// is due.
 	Kind               Kind      `json:"kind,omitempty"`
 	At                 time.Time `json:"-"`
 	NextRetryTime      time.Time `json:"nextRetryTime,omitzero"`
@@ -149,7 +150,7 @@ func (s State) Add(r *Record) State {
 	if s.Opened.IsZero() {
 		s.Opened, s.Earlier = r.At, r.sinceSubmission()
 	}
-	s.Tip, s.Kind, s.At, s.NextRetryTime, s.RetryCount = r.ID, r.Kind, r.At, r.NextRetryTime, r.RetryCount
+	s.Tip, s.Kind, s.At, s.NextRetryTime = r.ID, r.Kind, r.At, r.NextRetryTime
 	s.ProcessInstanceKey, s.HeldBy, s.DecidedBy = r.ProcessInstanceKey, r.HeldBy, r.DecidedBy
 	s.Message = ""
 	switch {
@@ -159,14 +160,17 @@ func (s State) Add(r *Record) State {
 		s.Flags |= CourseByPerson | CourseFailed
 	case r.Kind == KindRejected:
 		s.Message = r.Message
-		s.Flags |= CourseFailed
+		if r.Policy != "" { // of a decision: an end that could not be recorded is no failure of the claim
+			s.Flags |= CourseFailed
+		}
 	}
 	return s
 }
 
 // decided adds a decision.
 func (s State) decided(r *Record) State {
-	s.Policy, s.Class, s.Rule, s.Code, s.MaxRetries = r.Policy, r.Class, r.Rule, r.Code, r.MaxRetries
+	s.Policy, s.Class, s.Rule, s.Code = r.Policy, r.Class, r.Rule, r.Code
+	s.RetryCount, s.MaxRetries = r.RetryCount, r.MaxRetries
 	s.Flags |= CourseFailed | CourseDecided
 	if r.Kind != KindPermanent {
 		s.Flags |= CourseRetried

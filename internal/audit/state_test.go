@@ -135,6 +135,23 @@ func TestAClaimStandsWhereItsLastRecordPutsIt(t *testing.T) {
 	}
 }
 
+// A rejected outcome has no policy: whether the claim was accepted at once, its incident does not change.
+func TestOnlyARejectedDecisionIsAFailureOfItsClaim(t *testing.T) {
+	analysis := decided(1, audit.KindRejected, 7, 1)
+	outcome := analysis
+	outcome.Policy = ""
+	check.Same(t, audit.CourseFailed, fold(analysis).Flags, "flags of a rejected decision")
+	check.Same(t, audit.CourseFlags(0), fold(outcome).Flags, "flags of a rejected outcome")
+}
+
+func TestAClaimKeepsTheCountOfItsLastDecisionForTheRound(t *testing.T) {
+	retry, again := decided(1, audit.KindRetry, 7, 1), decided(3, audit.KindResubmitted, 7, 3)
+	retry.RetryCount, again.RetryCount = 3, 3 // of the round that is over
+	incident := decided(2, audit.KindRejected, 7, 2)
+	check.Same(t, 3, fold(retry, incident).RetryCount, "after an incident")
+	check.Same(t, 0, fold(retry, incident, again).RetryCount, "in the next round")
+}
+
 func TestAResubmissionBeginsARoundOfTheSameClaim(t *testing.T) {
 	state := fold(decided(1, audit.KindRetry, 7, 1), decided(2, audit.KindExhausted, 7, 2), decided(3, audit.KindResubmitted, 7, 3))
 	check.Same(t, noon.Add(time.Minute), state.Opened, "opened")

@@ -53,6 +53,7 @@ func TestAWrongOutcomeIsAnIncidentOfItsClaim(t *testing.T) {
 	a := optionsOn(m, countedBy(&counts{})).RecordOutcome(t.Context(), []job.Job{newJob(`{"claimId":"CLM-001-1","outcome":"ACCEPTED"}`)})[0]
 	record := m.only(t)
 	check.Same(t, "fail REJECTED CLM-001-1", fmt.Sprint(a.Kind, " ", record.Kind, " ", record.ClaimID), "answer and record")
+	check.Same(t, "", record.Policy, "policy, by which a rejected decision is a failure of its claim")
 }
 
 // The KPIs are by policy, and most claims never fail: without a name they would count for none.
