@@ -142,6 +142,8 @@ func TestAClaimThatEndedIsWhatItsLastRecordSays(t *testing.T) {
 	for standing, want := range map[audit.Standing][]string{audit.Submitted: nil, audit.Abandoned: {"twice abandoned tiss"}} {
 		q := claims.Query{States: []audit.Standing{standing}, From: noon}
 		check.Same(t, want, listed(t, s, q, noon.Add(time.Hour)), "%s", standing)
+		q.To = noon.Add(3 * time.Minute) // before that record
+		check.Same(t, nil, listed(t, s, q, noon.Add(time.Hour)), "%s until then", standing)
 	}
 }
 

@@ -29,8 +29,9 @@ const endedSpan = 30 * 24 * time.Hour
 // List returns the claims that a query chooses, as they stand at the time now: the open ones first, the
 // oldest first, then those that ended, the one that ended first before the others.
 func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Claim, error) {
+	later := now.AddDate(100, 0, 0) // than any record, also of a clock that is ahead
 	if q.To.IsZero() {
-		q.To = now.AddDate(100, 0, 0) // later than any record, also of a clock that is ahead
+		q.To = later
 	}
 	if len(q.States) == 0 {
 		q.States = OpenStandings()
@@ -61,7 +62,7 @@ func List(ctx context.Context, store audit.Store, q Query, now time.Time) ([]Cla
 	}
 	last := map[string]Claim{}
 	kinds := []audit.Kind{audit.KindSubmitted, audit.KindAbandoned}
-	err = store.Between(ctx, q.From, q.To, kinds, func(r *audit.Record) error {
+	err = store.Between(ctx, q.From, later, kinds, func(r *audit.Record) error {
 		if c := Ended(r); !open[r.ClaimID] && q.fits(&c) {
 			last[r.ClaimID] = c
 		} else {
