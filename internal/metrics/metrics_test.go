@@ -117,6 +117,7 @@ func work(t *testing.T) func(*metrics.Metrics) {
 			RetryCount: 2,
 			Policy:     "tiss",
 			Course:     audit.Course{Attempts: 3, Seconds: 3600, Flags: audit.CourseFailed | audit.CourseRetried},
+			Detail:     `{"attempts":3}`,
 		})
 		// At once: no policy has decided.
 		m.OutcomeRecorded(&audit.Record{Kind: audit.KindSubmitted, Course: audit.Course{Attempts: 1}})
@@ -126,10 +127,11 @@ func work(t *testing.T) func(*metrics.Metrics) {
 			Policy: "smtp",
 			Course: audit.Course{Attempts: 1, Seconds: 3600, Flags: audit.CourseFailed},
 		})
-		m.OutcomeRecorded(&audit.Record{ // in a round that a person began
+		m.OutcomeRecorded(&audit.Record{ // at the first try of a round that a person began, as failures are counted
 			Kind:   audit.KindSubmitted,
 			Policy: "smtp",
 			Course: audit.Course{Attempts: 2, Seconds: 3600, Flags: audit.CourseFailed | audit.CourseByPerson},
+			Detail: `{"attempts":1}`,
 		})
 		m.Polled("OK")
 		m.Polled("Unavailable")

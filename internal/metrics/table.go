@@ -40,7 +40,7 @@ var (
 	attempts = row(summary, "retry_attempts_to_success",
 		"Submissions until the claim was accepted.", ofPolicy)
 	submissions = row(counter, "retry_submissions_total",
-		"Submissions, by which one of the claim it is and by its result.",
+		"Submissions, by which one of the round it is and by its result.",
 		ofPolicy,
 		label{name: "result", values: []string{failed, accepted}},
 		label{name: "attempt", values: attemptNumbers})

@@ -20,7 +20,7 @@ const (
 	accepted = "accepted"
 )
 
-// submitted counts the n-th submission of a claim, counted from 1.
+// submitted counts the n-th submission of a round, counted from 1.
 func (m *Metrics) submitted(policy, result string, n int) {
 	m.add(submissions, 1, policy, result, attemptNumbers[min(max(n, 1), len(attemptNumbers))-1])
 }
@@ -79,7 +79,8 @@ func (m *Metrics) OutcomeRecorded(r *audit.Record) {
 	policy := cmp.Or(r.Policy, claims.NoPolicy)
 	m.see(policy)
 	m.observe(attempts, float64(r.Course.Attempts), policy)
-	m.submitted(policy, accepted, r.Course.Attempts)
+	facts, _ := r.Facts() // it was written a moment ago
+	m.submitted(policy, accepted, facts.Attempts)
 	if f := r.Course.Flags; f.Has(audit.CourseFailed) && f.Has(audit.CourseRetried|audit.CourseByPerson) {
 		m.observe(timeToSuccess, float64(r.Course.Seconds), policy)
 	}
