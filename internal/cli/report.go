@@ -79,7 +79,8 @@ func reported(c *call, from, to, now time.Time) (r managerReport, broken, err er
 		broken = text.Messagef("the audit trail is not verified: %s", r.NotVerified)
 	}
 	measured, open, err := measure(c, from, to)
-	r.kpis, r.Oldest, r.Open, r.open = measured, open[:min(mostOpen, len(open))], len(open), open
+	r.kpis, r.Open, r.open = measured, len(open), open
+	r.Oldest = append([]claims.Claim{}, open[:min(mostOpen, len(open))]...) // also in JSON a list
 	return r, broken, err
 }
 

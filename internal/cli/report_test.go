@@ -39,6 +39,10 @@ func TestAReportSaysWithWhomTheOpenClaimsAre(t *testing.T) {
 	a.prints(t, []string{"report", "--day", "2026-01-11", "--lang", "pt-BR"}, "parada 11; faturamento 7, cadastro 2, operações 1.")
 }
 
+func TestAReportListsNoOpenClaimAsAnEmptyList(t *testing.T) {
+	archived(t, week()).prints(t, []string{"report", "--day", "2026-01-01", "--json"}, `"oldest": []`)
+}
+
 func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {
 	for _, c := range []struct{ zone, flag, value, want string }{
 		{"America/Sao_Paulo", "month", "2026-11", "2026-11-01T03:00:00Z to 2026-12-01T03:00:00Z"},
