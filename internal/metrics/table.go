@@ -92,7 +92,7 @@ var (
 		"The longest time that a claim has been in this state; 0 where there is none.", ofCounted, ofState)
 	successRate = row(gauge, "retry_success_rate",
 		"Share of the retried claims that were accepted, of those with a record in the last 24 hours that "+
-			"have ended. Absent while there are none.", ofCounted)
+			"ended or are stopped. Absent with none.", ofCounted)
 )
 
 // Jobs, store, queue and audit trail.
