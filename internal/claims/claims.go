@@ -33,7 +33,7 @@ type Claim struct {
 	// Since is when the claim came to stand so.
 	Since time.Time `json:"since,omitzero"`
 	// State is what is known of it, with [NoPolicy] where no policy has decided. Of one that ended, Opened is
-	// in whole seconds, and zero where it never failed.
+	// its first submission where that is known, in whole seconds, and zero where it never failed.
 	audit.State
 }
 

@@ -99,7 +99,7 @@ func outcomes(w *wording, results []kpi.Result) section {
 	}
 	row(w.Sprintf("Claims"), func(o kpi.Outcomes) int64 { return o.Total })
 	row(w.Sprintf("Accepted at once"), func(o kpi.Outcomes) int64 { return o.AcceptedAtOnce })
-	row(w.Sprintf("Accepted after retry"), func(o kpi.Outcomes) int64 { return o.AcceptedAfterRetry })
+	row(w.Sprintf("Accepted after a failure"), func(o kpi.Outcomes) int64 { return o.AcceptedAfterRetry })
 	row(w.Sprintf("Accepted after a person sent it again"),
 		func(o kpi.Outcomes) int64 { return o.AcceptedAfterPerson })
 	row(w.Sprintf("Open at the end"), kpi.Outcomes.OpenClaims)

@@ -16,8 +16,8 @@ import (
 type Outcomes struct {
 	// Total is how many claims there are: the sum of those below.
 	Total int64 `json:"total"`
-	// AcceptedAtOnce are the claims that the insurer accepted without a failure, AcceptedAfterRetry those
-	// after retries only, AcceptedAfterPerson those that a person had sent again.
+	// AcceptedAtOnce are the claims that the insurer accepted without a failure, AcceptedAfterPerson those
+	// that a person had sent again, AcceptedAfterRetry all others: one that was stopped may have arrived.
 	AcceptedAtOnce      int64 `json:"acceptedAtOnce"`
 	AcceptedAfterRetry  int64 `json:"acceptedAfterRetry"`
 	AcceptedAfterPerson int64 `json:"acceptedAfterPerson"`
