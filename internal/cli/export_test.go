@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/text"
 )
 
@@ -54,4 +55,9 @@ func PeriodOf(flag, value string, now time.Time, zone *time.Location) string {
 		return c.wrong.Error()
 	}
 	return from.UTC().Format(time.RFC3339) + " to " + to.UTC().Format(time.RFC3339)
+}
+
+// Measured is a measured KPI in words.
+func Measured(m retry.Measure, value float64) string {
+	return kpiValue(&wording{Printer: text.In(text.English)}, m, value, "%.1f %%")
 }

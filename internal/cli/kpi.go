@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -119,11 +120,11 @@ func indicators(w *wording, r *kpi.Result) section {
 	for _, one := range r.KPIs {
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
-			target = bounds.Replace(one.Bound) + " " + kpiValue(w, one.Measure, one.Target, 0)
+			target = bounds.Replace(one.Bound) + " " + kpiValue(w, one.Measure, one.Target, "%.4g %%")
 			source, _, _ = strings.Cut(one.Source, " section")
 		}
 		if one.Value != nil {
-			value, on = kpiValue(w, one.Measure, *one.Value, 1), w.Sprintf("%d", one.MeasuredOn)
+			value, on = kpiValue(w, one.Measure, *one.Value, "%.1f %%"), w.Sprintf("%d", one.MeasuredOn)
 			if one.Measure == retry.Share { // a rounded share next to its target leaves no doubt so
 				on = w.Sprintf("%d of %d", one.Part, one.MeasuredOn)
 			}
@@ -146,14 +147,19 @@ func measuredOn(w *wording) section {
 	return s
 }
 
-// kpiValue returns a value in its measure, a share with so many decimals and a number with one more.
-func kpiValue(w *wording, m retry.Measure, value float64, decimals int) string {
+// kpiValue returns a value in its measure, a share in this format. What is cut of a mean is rounded up: one
+// that misses its target by a little does not look like it.
+func kpiValue(w *wording, m retry.Measure, value float64, share string) string {
 	switch m {
 	case retry.Share:
-		return w.Decimal(fmt.Sprintf("%.*f %%", decimals, 100*value))
+		return w.Decimal(fmt.Sprintf(share, 100*value))
 	case retry.Seconds:
-		return w.About(time.Duration(value * float64(time.Second)))
+		d, unit := time.Duration(value*float64(time.Second)), time.Second
+		if d > 10*time.Minute {
+			unit = time.Minute
+		}
+		return w.About(d + unit - 1)
 	case retry.Number:
 	}
-	return w.Decimal(fmt.Sprintf("%.*f", decimals+1, value))
+	return w.Decimal(fmt.Sprintf("%.4g", math.Ceil(100*value-1e-9)/100))
 }

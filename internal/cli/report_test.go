@@ -8,6 +8,7 @@ import (
 
 	"hospital.example/analyze-retry/internal/audit"
 	"hospital.example/analyze-retry/internal/cli"
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -41,6 +42,16 @@ func TestAReportSaysWithWhomTheOpenClaimsAre(t *testing.T) {
 
 func TestAReportListsNoOpenClaimAsAnEmptyList(t *testing.T) {
 	archived(t, week()).prints(t, []string{"report", "--day", "2026-01-01", "--json"}, `"oldest": []`)
+}
+
+// The targets are two hours, five minutes and 1.2.
+func TestAMeanThatMissesItsTargetByALittleDoesNotLookLikeIt(t *testing.T) {
+	for value, want := range map[float64]string{7200: "120 min", 7200.5: "121 min", 300: "5 min", 300.5: "5 min 1 s"} {
+		check.Same(t, want, cli.Measured(retry.Seconds, value), "%v seconds", value)
+	}
+	for value, want := range map[float64]string{1.2: "1.2", 1.2001: "1.21", 1.96: "1.96", 2: "2"} {
+		check.Same(t, want, cli.Measured(retry.Number, value), "%v", value)
+	}
 }
 
 func TestAPeriodBeginsAtTheFirstInstantOfItsDay(t *testing.T) {
