@@ -27,6 +27,7 @@ type Recorder struct {
 	waiting []*request
 	since   time.Time // when the append under way began; zero while there is none
 	last    time.Time // when the store last took a write
+	refused time.Time // when it last refused records
 }
 
 // request is the entries of one batch, and what became of them.
@@ -96,6 +97,9 @@ func (r *Recorder) appendWaiting(ctx context.Context) {
 		}
 		results, err := r.append(ctx, entries)
 		r.mu.Lock()
+		if err != nil {
+			r.refused = time.Now()
+		}
 		r.observe(began, err)
 		r.mu.Unlock()
 		for _, q := range group {
@@ -147,7 +151,7 @@ func (r *Recorder) append(ctx context.Context, entries []Entry) (results []Store
 // Err returns why the store takes no writes, nil while it does.
 func (r *Recorder) Err() error { return r.outage.Err() }
 
-// Wait waits until the store takes writes. It fails when ctx ends.
+// Wait waits until the store may take writes. It fails when ctx ends.
 func (r *Recorder) Wait(ctx context.Context) error { return r.outage.Wait(ctx) }
 
 // observe notes whether a write that began at this time succeeded. The caller holds the mutex.
@@ -170,7 +174,9 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// probe probes the store. It keeps the error for which the store was lost.
+// probe probes the store. It keeps the error for which the store was lost. A probe that comes through writes
+// less than records do, and may fit on a disk that is full: while it is not long ago that records were
+// refused, it lets jobs come, and the store is back when it takes theirs.
 func (r *Recorder) probe(ctx context.Context, lost bool) {
 	probing, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -181,6 +187,10 @@ func (r *Recorder) probe(ctx context.Context, lost bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err == nil && time.Since(r.refused) < idleProbe {
+		r.outage.Try()
+		return
+	}
 	r.observe(began, err)
 }
 

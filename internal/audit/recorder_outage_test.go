@@ -33,6 +33,39 @@ func TestStoreIsLostAfterFourTriesUntilItIsBack(t *testing.T) {
 	})
 }
 
+// A probe fits on a disk that is full. Seen without the store's staying lost: it was lost and back once a second, ready most of the
+// time, and no alert on it came.
+func TestAStoreThatTakesProbesOnlyStaysLostAndIsTriedUntilItTakesRecords(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{full: true}, func(r *recording) {
+		_, _ = r.within(5*time.Second, 1)
+		for lost := time.Now(); time.Since(lost) < time.Hour; {
+			if r.Wait(r.Context()) != nil || r.Err() == nil {
+				r.Fatalf("after %v the store is %v", time.Since(lost), r.Err())
+			}
+			_, _ = r.within(5*time.Second, 1) // the job has come again
+		}
+		r.disk.set(func(d *disk) { d.full = false })
+		if _, err := r.within(5*time.Second, 1); err != nil || r.Err() != nil {
+			r.Errorf("back: %v, store %v", err, r.Err())
+		}
+		if n := r.logs.FilterMessage("store_lost").Len() + r.logs.FilterMessage("store_back").Len(); n != 2 {
+			r.Errorf("%d log lines in an hour, want one when it was lost and one when it was back", n)
+		}
+	})
+}
+
+func TestAStoreWithoutJobsIsBackByItsProbe(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{failing: 4}, func(r *recording) {
+		_, _ = r.within(5*time.Second, 1)
+		<-time.After(12 * time.Second)
+		if r.Err() != nil {
+			r.Errorf("nothing was refused for 12 s, and the store is %v", r.Err())
+		}
+	})
+}
+
 // housekeeping is within which time the recorder looks after everything once.
 const housekeeping = 1100 * time.Millisecond
 
@@ -54,7 +87,7 @@ func TestHungStoreIsGivenUpWithinTheHandlersBound(t *testing.T) {
 			}
 			close(r.disk.hold)
 			<-time.After(housekeeping)
-			if err := r.Wait(r.Context()); err != nil || r.Err() != nil {
+			if _, err := r.within(time.Second, 2); errors.Join(err, r.Wait(r.Context()), r.Err()) != nil {
 				r.Errorf("after the hang: %v, store %v", err, r.Err())
 			}
 		})

@@ -28,6 +28,7 @@ type disk struct {
 	appends [][]int64 // the job keys of each append that came through
 	failing int       // appends that fail from now on
 	dead    bool      // no writes at all
+	full    bool      // no records, but a probe fits
 	refuses int64     // a job whose entry cannot be stored
 	hold    chan struct{}
 	deaf    bool          // it does not mind the context
@@ -53,7 +54,7 @@ func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Store
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.failing > 0 || d.dead {
+	if d.failing > 0 || d.dead || d.full {
 		d.failing--
 		return nil, errDisk
 	}

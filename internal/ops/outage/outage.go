@@ -34,7 +34,7 @@ type Tracker struct {
 	failing time.Time     // when the first try of those that failed in a row began; zero after a success
 	failed  time.Time     // when the last of them failed
 	cause   error         // why it is lost
-	back    chan struct{} // closed when it is back; nil unless it is lost
+	back    chan struct{} // closed when waits end; nil where none is to wait
 }
 
 // Failed notes a failed try that began at this time, and returns how long to pause before the next one. The
@@ -47,26 +47,43 @@ func (t *Tracker) Failed(began time.Time, err error) time.Duration {
 	}
 	t.failed = time.Now()
 	away := time.Since(t.failing)
-	if t.back == nil && away >= t.Tolerance {
-		t.back = make(chan struct{})
+	if away < t.Tolerance {
+		return t.Backoff.Next()
+	}
+	if t.cause == nil {
 		t.Log.Log(t.Level, t.Lost,
 			zap.Error(err), zap.Duration("awayFor", away), zap.String("detail", t.Detail))
 	}
-	if t.back != nil {
-		t.cause = err
+	if t.cause = err; t.back == nil {
+		t.back = make(chan struct{})
 	}
 	return t.Backoff.Next()
+}
+
+// Try ends the waits of a dependency that may be back. It counts as lost until a try succeeds; the next
+// failure has others wait again.
+func (t *Tracker) Try() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open()
+}
+
+func (t *Tracker) open() {
+	if t.back != nil {
+		close(t.back)
+		t.back = nil
+	}
 }
 
 // Succeeded notes a successful try and reports whether it ended an outage.
 func (t *Tracker) Succeeded() (ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if ended = t.back != nil; ended {
+	if ended = t.cause != nil; ended {
 		t.Log.Info(t.Back, zap.Duration("awayFor", time.Since(t.failing)))
-		close(t.back)
 	}
-	t.failing, t.cause, t.back = time.Time{}, nil, nil
+	t.open()
+	t.failing, t.cause = time.Time{}, nil
 	t.Backoff.bound = 0 // the first pause of the next outage is a short one
 	return ended
 }
@@ -81,7 +98,7 @@ func (t *Tracker) Err() error {
 	return t.cause
 }
 
-// Wait waits while the dependency is lost. It fails when ctx ends.
+// Wait waits while the dependency is lost, until Try at most. It fails when ctx ends.
 func (t *Tracker) Wait(ctx context.Context) error {
 	t.mu.Lock()
 	back := t.back
