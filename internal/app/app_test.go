@@ -60,7 +60,7 @@ func TestReadinessNamesWhatIsAway(t *testing.T) {
 	r := start(t, cfg)
 	r.awaitReadiness(503, "no poll for jobs comes through")
 	cfg.HTTPAddress = strings.TrimPrefix(r.url, "http://")
-	wantDiagnosis(t, examine(t, cfg), "error worker: not ready", "do not restart it")
+	wantDiagnosis(t, examine(t, cfg), "error worker: not ready", "restart it only to change a setting")
 	g.Heal()
 	r.awaitReadiness(200, "ready")
 	g.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.Unavailable})

@@ -198,7 +198,8 @@ func checkWorker(ctx context.Context, cfg config.Config, _ time.Time) text.Findi
 		return text.Findings{ok("worker", text.Messagef("ready"))}
 	}
 	f := failed("worker", err, text.Messagef(
-		"once that is mended a worker goes on by itself: do not restart it"))
+		"once that is mended a worker goes on by itself: "+
+			"restart it only to change a setting"))
 	if of, is := errors.AsType[*net.OpError](err); is && of.Op == "dial" {
 		f.Severity = text.Warning
 		f.What = text.Messagef("no worker answers at %s: %s", cfg.HTTPAddress, of.Err)

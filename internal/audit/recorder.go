@@ -174,15 +174,15 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// probe probes the store. It keeps the error for which the store was lost. A probe that comes through writes
-// less than records do, and may fit on a disk that is full: while it is not long ago that records were
-// refused, it lets jobs come, and the store is back when it takes theirs.
+// probe probes the store. A probe that is only late does not say why, and keeps the error that does. One that
+// comes through writes less than records do, and may fit on a disk that is full: while it is not long ago
+// that records were refused, it lets jobs come, and the store is back when it takes theirs.
 func (r *Recorder) probe(ctx context.Context, lost bool) {
 	probing, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	began := time.Now()
 	_, err := r.store.Append(probing, nil)
-	if err != nil && (lost || ctx.Err() != nil) {
+	if err != nil && (lost && probing.Err() != nil || ctx.Err() != nil) {
 		return
 	}
 	r.mu.Lock()

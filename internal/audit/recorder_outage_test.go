@@ -66,6 +66,20 @@ func TestAStoreWithoutJobsIsBackByItsProbe(t *testing.T) {
 	})
 }
 
+// A database that was stopped may come back with another password.
+func TestTheReasonOfALossIsThatOfTheLastTry(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{dead: true}, func(r *recording) {
+		_, _ = r.within(5*time.Second, 1)
+		errPassword := errors.New("password")
+		r.disk.set(func(d *disk) { d.why = errPassword })
+		<-time.After(housekeeping)
+		if !errors.Is(r.Err(), errPassword) {
+			r.Errorf("the store is lost for %v, want what it says now", r.Err())
+		}
+	})
+}
+
 // housekeeping is within which time the recorder looks after everything once.
 const housekeeping = 1100 * time.Millisecond
 

@@ -29,6 +29,7 @@ type disk struct {
 	failing int       // appends that fail from now on
 	dead    bool      // no writes at all
 	full    bool      // no records, but a probe fits
+	why     error     // errDisk if nil
 	refuses int64     // a job whose entry cannot be stored
 	hold    chan struct{}
 	deaf    bool          // it does not mind the context
@@ -56,7 +57,7 @@ func (d *disk) Append(ctx context.Context, entries []audit.Entry) ([]audit.Store
 	defer d.mu.Unlock()
 	if d.failing > 0 || d.dead || d.full {
 		d.failing--
-		return nil, errDisk
+		return nil, d.reason()
 	}
 	var keys []int64
 	results := make([]audit.Stored, len(entries))
@@ -83,9 +84,16 @@ func (d *disk) probe(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dead {
-		return errDisk
+		return d.reason()
 	}
 	return nil
+}
+
+func (d *disk) reason() error {
+	if d.why != nil {
+		return d.why
+	}
+	return errDisk
 }
 
 func (d *disk) set(change func(*disk)) {
