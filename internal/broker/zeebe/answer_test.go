@@ -96,6 +96,17 @@ func TestAWorkerWhoseAnswersAreNotTakenIsNotReady(t *testing.T) {
 		check.Fails(r, r.worker.AnswersErr(), "no answer to a job is taken: Unavailable")
 		check.Must(r, r.worker.Err()) // polls come through
 		r.wantLogged(zapcore.ErrorLevel, "answers_lost", 1)
+		const long = 10 * time.Minute
+		before := len(r.polls())
+		r.add(40)
+		r.advance(long) // seen with 40 jobs at a time, each with its lines in the log at the end of each lock
+		for _, p := range r.polls()[before+1:] {
+			check.Same(r, 1, p.MaxJobsToActivate, "jobs that a poll asks for")
+		}
+		if n := r.logged(zapcore.WarnLevel, "answer_given_up"); n > 2*int(long/triesEvery) {
+			r.Errorf("%d jobs were taken and given up in %v", n, long)
+		}
+		r.wantLogged(zapcore.ErrorLevel, "answers_lost", 1)
 		r.gateway.Heal()
 		r.gateway.Inject(enginetest.CompleteJob, enginetest.Fault{Times: -1, Code: codes.NotFound}) // it gets through
 		r.advance(2 * time.Second)

@@ -48,7 +48,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			}
 			// Handed back, the jobs can be had at once, and are not taken without end.
 			polls := r.polls()[began:]
-			if n := len(polls); n < int(long/clockPause) || n > 3*int(long/clockPause) {
+			if n := len(polls); n < int(long/triesEvery) || n > 3*int(long/triesEvery) {
 				r.Errorf("%v: %d polls in %v", ahead, n, long)
 			}
 			for _, p := range polls[1:] {
@@ -63,7 +63,7 @@ func TestNoJobIsDecidedWhileClocksAreADayApart(t *testing.T) {
 			check.Same(r, 1, logs.FilterMessage("clock_wrong").Len(), "%v: lines logged", ahead)
 
 			r.gateway.SetClock(0)
-			r.advance(clockPause + time.Second)
+			r.advance(triesEvery + time.Second)
 			r.wantCounts(enginetest.Counts{Completed: 40})
 			if err := clock.Err(); err != nil || handled.Load() != 40 || logs.FilterMessage("clock_better").Len() != 1 {
 				r.Errorf("%v: with a right clock %d jobs are handled, %v", ahead, handled.Load(), err)

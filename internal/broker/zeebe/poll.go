@@ -28,9 +28,9 @@ const (
 	// lostAfter is how long polls must fail for the gateway to count as lost: a busy one refuses a poll now
 	// and then.
 	lostAfter = time.Second
-	// clockPause is the time between polls while the clocks differ too much: the job that comes goes back at
-	// once.
-	clockPause = 3 * time.Second
+	// triesEvery is the time between polls while clocks that differ send each job back at once, or no answer
+	// gets through.
+	triesEvery = 3 * time.Second
 
 	// noWait is the wait of a poll that takes the jobs there are and does not wait for any.
 	noWait = -time.Millisecond
@@ -60,9 +60,9 @@ func (w *Worker) pollJobs(ctx context.Context) {
 		if err != nil || w.opt.Hold(ctx) != nil {
 			return
 		}
-		if w.opt.Clock.Err() != nil {
-			free = 1 // one job shows the time as well as many do
-			outage.Sleep(ctx, clockPause)
+		if w.opt.Clock.Err() != nil || w.answers.Err() != nil {
+			free = 1 // one job shows as well as many do whether that is over
+			outage.Sleep(ctx, triesEvery)
 		}
 		if ctx.Err() != nil {
 			return
