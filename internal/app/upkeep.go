@@ -88,12 +88,13 @@ func (a *App) count(ctx context.Context) {
 	outage.Sleep(ctx, time.Second) // the jobs that waited for the worker go first
 	for ctx.Err() == nil {
 		began := time.Now()
-		if err := a.countClaims(ctx, began); err != nil && ctx.Err() == nil {
+		lost := a.recorder.Err() != nil // which says so itself, once
+		if err := a.countClaims(ctx, began); err != nil && ctx.Err() == nil && !lost {
 			a.log.Warn("claims_not_counted", zap.Error(err))
 		}
 		if a.relay != nil {
 			waiting, oldest, err := a.store.Backlog(ctx)
-			if err == nil { // a store that is lost says so itself
+			if err == nil {
 				a.numbers.Backlog(waiting, oldest)
 			}
 		}

@@ -172,6 +172,31 @@ func TestTheTrailIsCheckedOnceADayAndAgainAfterACheckThatFailed(t *testing.T) {
 	})
 }
 
+// away is a store that answers nothing.
+type away struct{ audit.Store }
+
+func (away) Append(context.Context, []audit.Entry) ([]audit.Stored, error) {
+	return nil, errors.New("away")
+}
+
+func (away) Open(context.Context, func(string, *audit.State) error) error { return errors.New("away") }
+
+// Seen with a line a minute besides.
+func TestAStoreThatIsAwayAnHourIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zapcore.InfoLevel)
+		a := &App{store: away{}, log: zap.New(core), numbers: metrics.New(prometheus.NewRegistry(), policy.BuiltIns().All())}
+		a.recorder = audit.NewRecorder(a.store, a.log, func() {})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go a.recorder.Run(ctx)
+		<-time.After(20 * time.Second)
+		go a.count(ctx)
+		<-time.After(time.Hour)
+		check.Same(t, 1, logs.Len(), "lines of %v", logs.All())
+	})
+}
+
 // trailOf is a store with so many records.
 func trailOf(t *testing.T, path string, secret *audit.Secret, records int64) audit.Store {
 	t.Helper()
