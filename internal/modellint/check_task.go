@@ -10,16 +10,21 @@ import (
 	"hospital.example/analyze-retry/internal/worker/input"
 )
 
-// headers finds faults of a task's headers, and those that change nothing. The worker itself reads a job that
-// has nothing wrong but its headers, so that both find the same.
+// headers finds faults of a task's headers, and those that change nothing. The worker itself reads a decision
+// job that has nothing wrong but its headers, so that both find the same. Of a record it refuses none.
 func (l *linter) headers(n *node) {
 	keys := map[string]string{}
 	for _, h := range n.all("header") {
 		keys[h.name] = h.value
 	}
+	known := []string{contract.HeaderPolicy, contract.HeaderByPerson}
 	s, _ := json.Marshal(keys) // texts
 	sound := &job.Job{Headers: string(s), Variables: `{"claimId":"CLM-LINT-1","submissionError":"x"}`}
-	for _, f := range input.ReadDecision(sound, l.policies, "tiss").Invalid {
+	var refused input.Faults
+	if n.analyzes {
+		known, refused = contract.Headers(), input.ReadDecision(sound, l.policies, "tiss").Invalid
+	}
+	for _, f := range refused {
 		delete(keys, f.Name)
 		mistake := "header-refused"
 		if f.Name == contract.HeaderPolicy {
@@ -30,7 +35,7 @@ func (l *linter) headers(n *node) {
 	}
 	for _, h := range n.all("header") {
 		_, taken := keys[h.name]
-		if ours := text.Nearest(h.name, contract.Headers()); taken && ours != "" && ours != h.name {
+		if ours := text.Nearest(h.name, known); taken && ours != "" && ours != h.name {
 			l.add(n, "header-not-read", h.name, ours, h.value).Line = h.line
 		}
 	}

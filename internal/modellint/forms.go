@@ -2,6 +2,7 @@ package modellint
 
 import (
 	_ "embed" // for the forms
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,6 +122,23 @@ func (l *linter) variableMisspelt(n *node, e entry) bool {
 		}
 	}
 	return false
+}
+
+// named are the variables of which a name with one slip is found wherever it is read.
+var named = slices.Concat(results, ofTheFailure, contract.OutcomeVariables()[2:], []string{"manualDecision"})
+
+// slips finds names that are one slip from a variable of ours and that nothing writes. One with another sign
+// between its words, or with more behind it such as retryCounts, can be the hospital's own.
+func (l *linter) slips(n *node) {
+	for _, name := range slices.Sorted(maps.Keys(n.variables)) {
+		_, local := n.entry("input", name)
+		at := slices.IndexFunc(named, func(ours string) bool {
+			return text.OneSlip(name, ours) && !strings.HasPrefix(name, ours)
+		})
+		if at >= 0 && !local && !strings.Contains(name, "_") && !n.process.writes(name) {
+			l.add(n, "variable-misspelt", name, named[at]).Severity = text.Warning
+		}
+	}
 }
 
 // redriveMessage is the message by which the worker has a claim sent again.

@@ -142,8 +142,10 @@ func (l *linter) node(n *node) {
 	l.conditions(n)
 	l.messages(n)
 	l.claimIDKept(n)
-	if n.analyzes {
+	if n.analyzes || n.records {
 		l.headers(n)
+	}
+	if n.analyzes {
 		l.resultsHidden(n)
 	}
 	if n.records {
@@ -173,6 +175,7 @@ func (l *linter) node(n *node) {
 	if n.timer.kind != "" && n.behind != nil {
 		l.timerLeads(n)
 	}
+	l.slips(n)
 	if n.kind == "userTask" && len(n.Named("userTask")) == 0 {
 		l.add(n, "user-task-kind")
 	}

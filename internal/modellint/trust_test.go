@@ -1,9 +1,11 @@
 package modellint_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
+	"hospital.example/analyze-retry/internal/retry"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -18,6 +20,7 @@ const (
 	fromTheTimer = `sourceRef="Event_WaitBackoff" targetRef="Gateway_JoinSubmission"`
 	outcome      = `<zeebe:input source="=&#34;ABANDONED&#34;" target="outcome" />`
 	toSubmit     = `type="submit-claim"`
+	ended        = "../../../../examples/end-claim"
 	header       = `<zeebe:taskHeaders><zeebe:header key="retryPolicy" value="tiss" /></zeebe:taskHeaders>`
 )
 
@@ -63,6 +66,12 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"loop", slip{`sourceRef="Task_RecordAbandoned" targetRef="EndEvent_None"`, `sourceRef="Task_RecordAbandoned" targetRef="EndEvent_ClaimAbandoned"`}, "error reference-broken Flow_AbandonRecorded"},
 		{"loop", slip{`<bpmn:intermediateCatchEvent id="Task_RecordAbandoned"`, `<bpmn:intermediateCatchEvent id="Event_WaitBackoff"`}, "error reference-broken Task_RecordAbandoned"},
 		{"loop", slip{`isExecutable="false"`, `isExecutable="true"`}, "warning not-executable loop"},
+		{"loop", slip{`source="=submisionError"`, `source="=submissionError"`}, "warning variable-misspelt BoundaryEvent_SubmissionFailed"},
+		{"person", slip{`=manualDecison = "ABANDON"`, `=manualDecision = "ABANDON"`}, "warning variable-misspelt Gateway_Decision"},
+		{sub06, slip{`=[if retryDecison.with = null`, `=[if retryDecision.with = null`}, "warning variable-misspelt Task_CorrectData"},
+		{sub06, slip{`=retryDecision.advise = `, `=retryDecision.advice = `}, "warning condition-form Gateway_CheckStatus"},
+		{ended, slip{`key="byPersn"`, `key="byPerson"`}, "warning header-unknown Task_RecordEnd"},
+		{"loop", slip{`"PT" + string(backoffMinuts) + "M"`, `"PT" + string(backoffMinutes) + "M"`}, "error variable-misspelt Event_WaitBackoff"},
 		{"loop", slip{typed("analyse-retry") + header, typed("analyze-retry")}, "error job-type-misspelt Task_AnalyzeRetry"},
 		{"loop", slip{typed("record-outcome") + `<zeebe:ioMapping>` + outcome, typed("record-retry-outcome") + "\n        <zeebe:ioMapping>\n          " + outcome}, "error job-type-misspelt Task_RecordAbandoned"},
 	} {
@@ -141,4 +150,12 @@ func TestTwoSubmissionsOfOneAnalysisWithoutAWaitAreOneFinding(t *testing.T) {
 	f := changed(t, "loop", next, strings.Replace(next, "Task_SubmitClaim", "Task_Check", 1), task, status+task,
 		toTheTimer, `sourceRef="Task_AnalyzeRetry" targetRef="Gateway_JoinSubmission"`)
 	check.Same(t, []string{"error wait-missing Task_AnalyzeRetry"}, found(standard, f), "findings")
+}
+
+func TestConditionsMayReadEveryFieldOfTheDecision(t *testing.T) {
+	for f := range reflect.TypeFor[retry.Explanation]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		model := changed(t, "pool", condition, `=shouldRetry and retryDecision.`+name+` != null</conditionExpression>`)
+		check.Same(t, nil, found(standard, model), "%s", name)
+	}
 }
