@@ -48,8 +48,7 @@ func constant(m entry) string {
 // lead is found once.
 func (l *linter) unrecorded(from *node, outcome string) {
 	stops := func(n *node) bool {
-		alongside := n.kind == "parallelGateway" || n.host != nil && n.Attr("cancelActivity") == "false"
-		return n.again() || n.recorded || n.analyzes || alongside
+		return n.again() || n.recorded || n.kind == "parallelGateway" || n.alongside()
 	}
 	for _, n := range reached(from.after(), stops) {
 		switch {

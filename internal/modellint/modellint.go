@@ -131,6 +131,7 @@ func (l *linter) check(p *process) {
 		l.add(place(p.file, p.Element), "not-executable")
 		return
 	}
+	l.joinsWait(p)
 	for _, n := range p.nodes {
 		l.node(n)
 	}
@@ -142,6 +143,7 @@ func (l *linter) node(n *node) {
 	l.conditions(n)
 	l.messages(n)
 	l.claimIDKept(n)
+	l.workedTwice(n)
 	if n.analyzes || n.records {
 		l.headers(n)
 	}

@@ -1,0 +1,55 @@
+package modellint
+
+import "slices"
+
+// alongside reports whether an event begins a way while what it belongs to goes on.
+func (n *node) alongside() bool {
+	return n.Attr("cancelActivity") == "false" || n.Attr("isInterrupting") == "false"
+}
+
+// splits reports whether more than one way can go on from a node at once.
+func (n *node) splits() bool {
+	chooses := n.kind == "exclusiveGateway" || n.kind == "eventBasedGateway"
+	return n.alongside() || len(n.to) > 1 && !chooses
+}
+
+// workedTwice finds ways that go on at once and both get to the same work on a claim, or to any while a
+// person's task, or what else an event is attached to, is still open. An inclusive gateway may choose one.
+func (l *linter) workedTwice(n *node) {
+	if !n.splits() || n.kind == "inclusiveGateway" {
+		return
+	}
+	stops := func(n *node) bool { // several ends of a sub-process lead on once
+		return n.splits() || len(n.to) == 0 || n.kind == "parallelGateway" || n.kind == "inclusiveGateway"
+	}
+	got := map[*node]bool{}
+	for _, way := range n.to {
+		for _, at := range reached([]*node{way}, stops) {
+			if (at.again() || at.records) && (n.alongside() || got[at]) {
+				l.add(n, "worked-twice", quoted(at))
+				return // of several the first
+			}
+			got[at] = true
+		}
+	}
+}
+
+// joinsWait finds parallel gateways that wait for ways of which a process goes only one.
+func (l *linter) joinsWait(p *process) {
+	var ways []*node
+	into := map[*node]int{}
+	for _, n := range p.nodes {
+		if n.splits() {
+			ways = append(ways, n.next()...)
+		}
+		for _, to := range n.to {
+			into[to]++
+		}
+	}
+	behind := reached(ways, func(*node) bool { return false })
+	for _, n := range p.nodes {
+		if n.kind == "parallelGateway" && into[n] > 1 && !slices.Contains(behind, n) {
+			l.add(n, "join-waits")
+		}
+	}
+}
