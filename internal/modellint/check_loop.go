@@ -86,10 +86,11 @@ func kept(variable string, from []*node, to *node) bool {
 
 // timerLeads finds a timer behind an analysis that does not lead to the submission.
 func (l *linter) timerLeads(timer *node) {
+	ends := func(n *node) bool { return n.finishes() || n.ended() }
 	switch {
 	case leads(timer.after(), timer.behind, (*node).works):
 		l.add(timer, "timer-to-analysis", quoted(timer.behind))
-	case slices.ContainsFunc(reached([]*node{timer}, (*node).works), (*node).finishes):
+	case slices.ContainsFunc(reached([]*node{timer}, (*node).works), ends):
 		l.add(timer, "timer-dead-end")
 	}
 }

@@ -13,8 +13,9 @@ import (
 func (l *linter) outcomeValue(n *node) {
 	m, is := n.entry("input", contract.Outcome)
 	known := strings.Join(input.Outcomes(), ", ")
+	_, late := n.entry("output", contract.Outcome)
 	switch value := constant(m); {
-	case !is && !n.process.writes(contract.Outcome):
+	case !is && (late || !n.process.writes(contract.Outcome)):
 		l.add(n, "outcome-missing", known)
 	case value != "" && !slices.Contains(input.Outcomes(), value):
 		l.add(n, "outcome-unknown", value, known).Line = m.line
@@ -60,6 +61,26 @@ func (l *linter) unrecorded(from *node, outcome string) {
 	}
 }
 
+// ended reports whether a node always records that the claim is not sent again.
+func (n *node) ended() bool { return n.outcome() == "ABANDONED" || n.outcome() == "SUBMITTED" }
+
+// outcome returns what a node always records, empty if there is no such.
+func (n *node) outcome() string {
+	m, _ := n.entry("input", contract.Outcome)
+	if !n.records {
+		return ""
+	}
+	return constant(m)
+}
+
+// endRecorded finds the record of an end from which the same claim is sent again, with no work between.
+func (l *linter) endRecorded(n *node) {
+	stops := func(n *node) bool { return n.works() || n.sets(contract.ClaimID) }
+	if n.ended() && slices.ContainsFunc(reached(n.after(), stops), (*node).again) {
+		l.add(n, "outcome-sent-again")
+	}
+}
+
 // recordedAsAccepted finds records of a claim that is given up as accepted: no job is between that asked the
 // insurer, and no person who can also abandon the claim.
 func (l *linter) recordedAsAccepted(event *node) {
@@ -70,8 +91,7 @@ func (l *linter) recordedAsAccepted(event *node) {
 	alone := reached(event.after(), func(n *node) bool { return jobs(n) || n.kind == "userTask" })
 	abandoned := slices.ContainsFunc(behind, func(n *node) bool { return n.canRecord("ABANDONED") })
 	for _, n := range behind {
-		m, _ := n.entry("input", contract.Outcome)
-		if n.records && constant(m) == "SUBMITTED" && (!abandoned || slices.Contains(alone, n)) {
+		if n.outcome() == "SUBMITTED" && (!abandoned || slices.Contains(alone, n)) {
 			l.add(n, "outcome-accepted")
 		}
 	}

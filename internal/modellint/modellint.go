@@ -151,6 +151,7 @@ func (l *linter) node(n *node) {
 		l.resultsHidden(n)
 	}
 	if n.records {
+		l.endRecorded(n)
 		l.outcomePolicy(n)
 		l.outcomeValue(n)
 	}
