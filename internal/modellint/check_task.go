@@ -88,7 +88,8 @@ func (l *linter) errorVariables(event *node) {
 		})
 		_, mapped := event.entry("output", v)
 		return !mapped && slices.ContainsFunc(behind, func(n *node) bool {
-			shown := v == "retryReason" && (n.kind == "userTask" || n.kind == "sendTask")
+			person := n.kind == "userTask" || n.kind == "sendTask"
+			shown := v == "retryReason" && person && !event.variables[v] // which may map it to another name
 			return !again(n) && (shown || n.variables[v])
 		})
 	})

@@ -108,6 +108,7 @@ func TestWhatIsRightInAnotherFormIsNoFinding(t *testing.T) {
 		{"short-waits", slip{`correlationKey="=string(claimId)"`, `correlationKey="=claimId"`}},
 		{"loop", slip{timerMapping + `<zeebe:output source="=retryCount" target="retryCount" />`, timerMapping}},
 		{"call-activity", slip{`"SubmissionRetryProcess"`, `"SubmissionRetryProcess"`}},
+		{"call-activity", slip{`<zeebe:output source="=retryReason" target="motivo" />`, `<zeebe:output source="=retryReason" target="retryReason" />`}},
 	} {
 		f := changed(t, c.model, c.of, c.instead)
 		check.Same(t, nil, found(standard, f), "%s in %s", strings.TrimSpace(c.instead), c.model)
