@@ -79,9 +79,9 @@ func (l *linter) countKept(submission *node) {
 	}
 }
 
-// kept reports whether a variable gets from some nodes to another one as it is, without an analysis between.
+// kept reports whether a variable gets from some nodes to another one as it is.
 func kept(variable string, from []*node, to *node) bool {
-	return leads(from, to, func(n *node) bool { return n.sets(variable) || n.analyzes })
+	return leads(from, to, func(n *node) bool { return n.sets(variable) })
 }
 
 // timerLeads finds a timer behind an analysis that does not lead to the submission.

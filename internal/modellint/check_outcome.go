@@ -84,9 +84,7 @@ func (l *linter) endRecorded(n *node) {
 // recordedAsAccepted finds records of a claim that is given up as accepted: no job is between that asked the
 // insurer, and no person who can also abandon the claim.
 func (l *linter) recordedAsAccepted(event *node) {
-	jobs := func(n *node) bool {
-		return n.again() || n.records || n.kind == "serviceTask" || n.kind == "callActivity"
-	}
+	jobs := func(n *node) bool { return n.kind == "serviceTask" || n.kind == "callActivity" }
 	behind := reached(event.after(), jobs)
 	alone := reached(event.after(), func(n *node) bool { return jobs(n) || n.kind == "userTask" })
 	abandoned := slices.ContainsFunc(behind, func(n *node) bool { return n.canRecord("ABANDONED") })

@@ -163,7 +163,7 @@ func (l *linter) messages(n *node) {
 // misspelt returns the known name that another one was most likely meant to be, empty for none or if it is
 // one: one slip, other signs between the words, or the word retry between two others left out.
 func misspelt(name string, known []string) string {
-	if name == "" || slices.Contains(known, name) {
+	if slices.Contains(known, name) {
 		return ""
 	}
 	letters := strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
@@ -196,7 +196,7 @@ func expression(value string) (feel string, is bool) {
 // names returns the variables that an expression reads: of a.b only a. Function names are among them.
 func names(feel string) (found []string) {
 	for _, name := range feelName.FindAllStringSubmatch(feelText.ReplaceAllString(feel, " "), -1) {
-		if field := name[1] != ""; !field && !slices.Contains(found, name[2]) {
+		if field := name[1] != ""; !field {
 			found = append(found, name[2])
 		}
 	}

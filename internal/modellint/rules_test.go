@@ -56,8 +56,8 @@ func TestTimersThatDoNotWaitAsDecided(t *testing.T) {
 }
 
 func TestAWaitThatAnEventComputesIsNotMisspelt(t *testing.T) {
-	f := changed(t, "loop", wait, "=pause", `<zeebe:output source="=null" target="retryAfter" />`,
-		`<zeebe:output source="=null" target="retryAfter" /><zeebe:output source="=duration(&quot;PT1M&quot;)" target="pause" />`)
+	f := changed(t, "loop", wait, "=backoffMinute", `<zeebe:output source="=null" target="retryAfter" />`,
+		`<zeebe:output source="=null" target="retryAfter" /><zeebe:output source="=duration(&quot;PT1M&quot;)" target="backoffMinute" />`)
 	check.Same(t, nil, found(standard, f), "findings")
 }
 
@@ -67,7 +67,8 @@ func TestJobTypesThatTheWorkerDoesNotTake(t *testing.T) {
 	known := map[string]string{"analyze-retry": "tiss", "analyze-retry-unimed": "tiss"}
 	for jobType, want := range map[string]string{
 		"analyze-retry": "", "analyze-retry-unimed": "", `=&quot;analyze-retry-&quot; + insurer`: "", `=&quot;analyze-retry&quot;`: "",
-		"analyze-retry-bradesco": "warning policy-unknown Task_AnalyzeRetry", `=&quot;analyze-retry-sul-&quot; + insurer`: "",
+		"analyze-retry-bradesco": "warning policy-unknown Task_AnalyzeRetry", "analyze-retry-unimad": "warning policy-unknown Task_AnalyzeRetry",
+		"retry-submission-backoff": "warning policy-unknown Task_AnalyzeRetry", `=&quot;analyze-retry-sul-&quot; + insurer`: "",
 		"analyse-retry": "error job-type-misspelt Task_AnalyzeRetry", "analyze_retry": "error job-type-misspelt Task_AnalyzeRetry",
 		"AnalyzeRetry": "error job-type-misspelt Task_AnalyzeRetry",
 	} {
@@ -141,6 +142,7 @@ func TestErrorsAreFollowedIntoTheCallingProcess(t *testing.T) {
 		"what is called catches all of them": {[]bpmn.Model{file(t, "testdata/good/loop.bpmn"), calls("loop")}, nil},
 		"the bundled process is known":       {[]bpmn.Model{calls("SubmissionRetryProcess", "PERMANENT_ERROR")}, []string{uncaught + "Call"}},
 		"both codes of the bundled process":  {[]bpmn.Model{calls("SubmissionRetryProcess", "PERMANENT_ERROR", "MAX_RETRIES_EXCEEDED")}, nil},
+		"a misspelt name is read as meant":   {[]bpmn.Model{calls("SubmissionRetryProces", "PERMANENT_ERROR")}, []string{"error process-unknown Call", uncaught + "Call"}},
 		"a process that is not given":        {[]bpmn.Model{calls("unheard-of")}, []string{"information nothing-checked "}},
 	} {
 		check.Same(t, c.want, found(standard, c.files...), "%s", name)
@@ -162,8 +164,10 @@ func TestAProcessThatIsNotGivenMayRecordTheOutcome(t *testing.T) {
 }
 
 func TestAFileTakesThePlaceOfTheBundledProcess(t *testing.T) {
-	own := changed(t, "loop", `<bpmn:process id="loop"`, `<bpmn:process id="SubmissionRetryProcess"`)
-	check.Same(t, nil, found(standard, own, calls("SubmissionRetryProcess")), "findings")
+	for _, id := range []string{"SubmissionRetryProcess", "SubmissionRetryProcess2"} {
+		own := changed(t, "loop", `<bpmn:process id="loop"`, `<bpmn:process id="`+id+`"`)
+		check.Same(t, nil, found(standard, own, calls(id)), "%s", id)
+	}
 }
 
 // unfilled is a place in a text of mistakes.yaml.

@@ -21,10 +21,19 @@ const (
 	outcome      = `<zeebe:input source="=&#34;ABANDONED&#34;" target="outcome" />`
 	toSubmit     = `type="submit-claim"`
 	ended        = "../../../../examples/end-claim"
+	permanent    = `<bpmn:errorEventDefinition id="ErrorEventDefinition_PermanentError" errorRef="Error_PermanentError" />`
+	toTheRecord  = `sourceRef="BoundaryEvent_PermanentError" targetRef="Task_RecordAbandoned"`
+	submits      = `<bpmn:serviceTask id="Task_SubmitClaim"`
 	header       = `<zeebe:taskHeaders><zeebe:header key="retryPolicy" value="tiss" /></zeebe:taskHeaders>`
 )
 
 var misspeltHeader = strings.ReplaceAll(header, "tiss", "tis")
+
+// passedOn are mappings of the analysis that keep what no other element reads, or under another name.
+const passedOn = `<zeebe:ioMapping><zeebe:output source="=retryCount" target="retryCount" />` +
+	`<zeebe:output source="=backoffMinutes" target="backoffMinutes" /><zeebe:output source="=maxRetries" target="limit" /></zeebe:ioMapping>`
+
+const permanentEnd = `<bpmn:errorEventDefinition errorRef="Error_PermanentError" /></bpmn:endEvent>`
 
 func typed(jobType string) string {
 	return `<zeebe:taskDefinition type="` + jobType + `" retries="3" />`
@@ -76,8 +85,15 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"loop", slip{`<bpmn:parallelGateway id="Gateway_JoinSubmission" /><bpmn:exclusiveGateway id="Unused"`, `<bpmn:exclusiveGateway id="Gateway_JoinSubmission"`}, "error parallel-ways Gateway_JoinSubmission"},
 		{"loop", slip{`sourceRef="Event_WaitBackoff" targetRef="Task_RecordSubmitted"`, fromTheTimer}, "error wait-leads-astray Event_WaitBackoff"},
 		{"person", slip{`source="=&#34;ABANDONED&#34;"`, `source="=&#34;RESUBMITTED&#34;"`}, "warning outcome-not-recorded Task_RecordResubmitted"},
+		{"person", slip{`source="SUBMITTED"`, `source="=&#34;ABANDONED&#34;"`}, "warning outcome-not-recorded Task_RecordAbandoned"},
 		{"loop", slip{strings.Replace(outcome, "input", "output", 1), outcome}, "error outcome-not-recorded Task_RecordAbandoned"},
+		{"loop", slip{`<bpmn:timerEventDefinition><bpmn:timeDuration>PT1H</bpmn:timeDuration></bpmn:timerEventDefinition>`, permanent}, "error error-not-caught Task_AnalyzeRetry"},
+		{"loop", slip{`<bpmn:timeCycle>="R/PT" + string(backoffMinutes) + "M"</bpmn:timeCycle>`, `<bpmn:timeDuration xsi:type="bpmn:tFormalExpression">` + wait + `</bpmn:timeDuration>`}, "error timer-duration Event_WaitBackoff"},
+		{sub06, slip{``, `<zeebe:output source="=retryDecision" target="retryDecision" />`}, "error error-variables-not-mapped BoundaryEvent_PermanentError"},
+		{"subprocess", slip{`sourceRef="Task_AnalyzeRetry" targetRef="Gateway_JoinSubmission"`, toTheTimer}, "error wait-missing Task_AnalyzeRetry"},
 		{"loop", slip{`"PT" + string(backoffMinuts) + "M"`, `"PT" + string(backoffMinutes) + "M"`}, "error variable-misspelt Event_WaitBackoff"},
+		{"loop", slip{typed("=&#34;analyze-retry&#34;") + misspeltHeader, typed("analyze-retry")}, "error policy-unknown Task_AnalyzeRetry"},
+		{"loop", slip{typed("record-retry-outcomes") + `<zeebe:ioMapping>` + outcome, typed("record-retry-outcome") + "\n        <zeebe:ioMapping>\n          " + outcome}, "error job-type-misspelt Task_RecordAbandoned"},
 		{"loop", slip{typed("analyse-retry") + header, typed("analyze-retry")}, "error job-type-misspelt Task_AnalyzeRetry"},
 		{"loop", slip{typed("record-outcome") + `<zeebe:ioMapping>` + outcome, typed("record-retry-outcome") + "\n        <zeebe:ioMapping>\n          " + outcome}, "error job-type-misspelt Task_RecordAbandoned"},
 	} {
@@ -108,7 +124,12 @@ func TestWhatIsRightInAnotherFormIsNoFinding(t *testing.T) {
 		{"short-waits", slip{`correlationKey="=string(claimId)"`, `correlationKey="=claimId"`}},
 		{"loop", slip{timerMapping + `<zeebe:output source="=retryCount" target="retryCount" />`, timerMapping}},
 		{"call-activity", slip{`"SubmissionRetryProcess"`, `"SubmissionRetryProcess"`}},
+		{"loop", slip{`source="=submission_error"`, `source="=submissionError"`}},
 		{"call-activity", slip{`<zeebe:output source="=retryReason" target="motivo" />`, `<zeebe:output source="=retryReason" target="retryReason" />`}},
+		{"short-waits", slip{`<zeebe:output source="=0" target="retryCount" /><zeebe:output source="=justification"`, `<zeebe:output source="=justification"`}},
+		{"loop", slip{typed("analyze-retry") + passedOn, "\n        " + typed("analyze-retry")}},
+		{"loop", slip{strings.Replace(toTheRecord, "Task_RecordAbandoned", "End_Passed", 1) + ` /><bpmn:endEvent id="End_Passed">` + permanentEnd, toTheRecord + ` />`}},
+		{"loop", slip{strings.Replace(toTheRecord, "Task_RecordAbandoned", "Link", 1) + ` /><bpmn:intermediateThrowEvent id="Link"><bpmn:linkEventDefinition name="A" /></bpmn:intermediateThrowEvent>`, toTheRecord + ` />`}},
 	} {
 		f := changed(t, c.model, c.of, c.instead)
 		check.Same(t, nil, found(standard, f), "%s in %s", strings.TrimSpace(c.instead), c.model)
@@ -164,5 +185,88 @@ func TestConditionsMayReadEveryFieldOfTheDecision(t *testing.T) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		model := changed(t, "pool", condition, `=shouldRetry and retryDecision.`+name+` != null</conditionExpression>`)
 		check.Same(t, nil, found(standard, model), "%s", name)
+	}
+}
+
+func TestWaysThatAClaimGoes(t *testing.T) {
+	const (
+		task    = `<bpmn:serviceTask id="Task_RecordAbandoned"`
+		fork    = `<bpmn:parallelGateway id="Fork" /><bpmn:endEvent id="End_Told" /><bpmn:sequenceFlow id="Flow_2" sourceRef="Fork" targetRef="End_Told" />`
+		reason  = `<zeebe:output source="=retryReason" target="retryReason" />`
+		confirm = `<bpmn:userTask id="Task_Confirm"><bpmn:extensionElements><zeebe:userTask /><zeebe:ioMapping>` + timerMapping +
+			`<zeebe:output source="=null" target="lastSubmissionTime" /><zeebe:output source="=null" target="retryAfter" />` +
+			`</zeebe:ioMapping></bpmn:extensionElements></bpmn:userTask>`
+	)
+	next := func(kind, more string) string { // another claim is to be sent
+		return `<bpmn:` + kind + ` id="Next"><bpmn:extensionElements><zeebe:ioMapping>` + timerMapping + `<zeebe:output source="=0" target="retryCount" />` +
+			`<zeebe:output source="=null" target="lastSubmissionTime" /><zeebe:output source="=null" target="retryAfter" />` + more +
+			`</zeebe:ioMapping></bpmn:extensionElements></bpmn:` + kind + `><bpmn:sequenceFlow id="Flow_Next" sourceRef="Next" targetRef="Task_SubmitClaim" />`
+	}
+	const abandoned, another = `sourceRef="Task_RecordAbandoned" targetRef="EndEvent_ClaimAbandoned"`, `sourceRef="Task_RecordAbandoned" targetRef="Next"`
+	flow := func(from, to string) string {
+		return `<bpmn:sequenceFlow id="Flow_` + from + to + `" sourceRef="` + from + `" targetRef="` + to + `" />`
+	}
+	for name, c := range map[string]struct {
+		model  string
+		oldNew []string
+		want   []string
+	}{
+		"a person lets every retry go": {"loop", []string{toTheTimer, `sourceRef="Task_AnalyzeRetry" targetRef="Task_Confirm"`, submits, confirm + flow("Task_Confirm", "Task_SubmitClaim") + submits}, nil},
+		"somebody is told meanwhile":   {"loop", []string{toTheRecord, `sourceRef="BoundaryEvent_PermanentError" targetRef="Fork"`, task, fork + flow("Fork", "Task_RecordAbandoned") + task}, nil},
+		"a choice of some ways to one record": {"loop", []string{
+			toTheRecord, `sourceRef="BoundaryEvent_PermanentError" targetRef="Some"`, task,
+			`<bpmn:inclusiveGateway id="Some" /><bpmn:task id="A" />` + flow("Some", "A") + flow("A", "Task_RecordAbandoned") + flow("Some", "Task_RecordAbandoned") + task,
+		}, nil},
+		"a choice of some ways that join": {"loop", []string{
+			toTheRecord, `sourceRef="BoundaryEvent_PermanentError" targetRef="Some"`, task,
+			`<bpmn:inclusiveGateway id="Some" /><bpmn:parallelGateway id="Join" /><bpmn:task id="A" />` + flow("Some", "A") + flow("A", "Join") + flow("Some", "Join") + flow("Join", "Task_RecordAbandoned") + task,
+		}, nil},
+		"an event beside the whole process records": {"loop", []string{submits, `<bpmn:subProcess id="Beside" triggeredByEvent="true"><bpmn:startEvent id="Late" isInterrupting="false"><bpmn:timerEventDefinition />` +
+			`</bpmn:startEvent><bpmn:serviceTask id="Record"><bpmn:extensionElements>` + recorder + `</bpmn:extensionElements></bpmn:serviceTask>` + flow("Late", "Record") + `</bpmn:subProcess>` + submits}, []string{"error parallel-ways Late"}},
+		"ways that end in a sub-process": {"loop", []string{
+			toTheRecord, `sourceRef="BoundaryEvent_PermanentError" targetRef="Scope"`, task,
+			`<bpmn:subProcess id="Scope"><bpmn:parallelGateway id="Fork" /><bpmn:task id="A" /><bpmn:task id="B" />` +
+				flow("Fork", "A") + flow("Fork", "B") + `</bpmn:subProcess>` + flow("Scope", "Task_RecordAbandoned") + task,
+		}, nil},
+		"two flows to one task": {"loop", []string{task, flow("StartEvent_ClaimToSubmit", "Task_SubmitClaim") + task}, []string{"error parallel-ways StartEvent_ClaimToSubmit"}},
+		"ways that join again": {"loop", []string{
+			fromTheTimer, `sourceRef="Event_WaitBackoff" targetRef="Fork"`, submits,
+			`<bpmn:parallelGateway id="Fork" /><bpmn:parallelGateway id="Join" /><bpmn:task id="A" />` + flow("Fork", "A") + flow("A", "Join") + flow("Fork", "Join") + flow("Join", "Task_SubmitClaim") + submits,
+		}, nil},
+		"a task names the next claim":   {"loop", []string{abandoned, another, submits, next("serviceTask", "") + submits}, nil},
+		"an event names the next claim": {"loop", []string{abandoned, another, submits, next("intermediateThrowEvent", `<zeebe:output source="=more[1]" target="claimId" />`) + submits}, nil},
+		"an event names no other claim": {"loop", []string{abandoned, another, submits, next("intermediateThrowEvent", "") + submits}, []string{"warning outcome-not-recorded Task_RecordAbandoned"}},
+		"a called process asked first": {"loop", []string{
+			toTheRecord, `sourceRef="BoundaryEvent_PermanentError" targetRef="Ask"`, submits, `<bpmn:callActivity id="Ask" />` + flow("Ask", "Task_RecordSubmitted") + submits,
+		}, nil},
+		"sent again without a record": {
+			"person",
+			[]string{`sourceRef="Gateway_Decision" targetRef="Task_RecordResubmitted"`, `sourceRef="Gateway_Decision" targetRef="Event_NewRound"`},
+			[]string{"warning outcome-not-recorded BoundaryEvent_MaxRetriesExceeded", "warning outcome-not-recorded BoundaryEvent_PermanentError"},
+		},
+		"one end for all, and no record": {
+			"loop",
+			[]string{"record-retry-outcome", "archive", `targetRef="EndEvent_ClaimAbandoned"`, `targetRef="EndEvent_ClaimSubmitted"`},
+			[]string{"warning outcome-not-recorded EndEvent_ClaimSubmitted"},
+		},
+		"a notice without the reason": {
+			"loop",
+			[]string{
+				reason, "", toTheRecord, `sourceRef="BoundaryEvent_PermanentError" targetRef="Notice"`,
+				submits, `<bpmn:sendTask id="Notice" />` + flow("Notice", "Task_RecordAbandoned") + submits,
+			},
+			[]string{"error error-variables-not-mapped BoundaryEvent_PermanentError"},
+		},
+		"both conditions are exchanged": {"pool", []string{
+			condition, `=shouldRetry = false</conditionExpression>`, `sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped" />`,
+			`sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped"><conditionExpression>=shouldRetry</conditionExpression></sequenceFlow>`,
+		}, []string{"error wait-leads-astray Gateway_ShouldRetry"}},
+		"retries are refused": {"../../../../bpmn/submission-retry", []string{
+			`targetRef="Gateway_WaitOrRedrive"`, "@", `targetRef="EndEvent_RetryRefused"`, `targetRef="Gateway_WaitOrRedrive"`,
+			"@", `targetRef="EndEvent_RetryRefused"`,
+		}, []string{"error wait-leads-astray Gateway_ShouldRetry"}},
+		"an event writes the outcome": {"loop", []string{outcome, "", reason, reason + `<zeebe:output source="=&#34;ABANDONED&#34;" target="outcome" />`}, nil},
+	} {
+		check.Same(t, c.want, found(standard, changed(t, c.model, c.oldNew...)), "%s", name)
 	}
 }
