@@ -12,7 +12,7 @@ import (
 )
 
 // schemaVersion is the version of the tables that schema.sql makes.
-const schemaVersion = 8
+const schemaVersion = 9
 
 var (
 	// tables makes the tables of a store, grants gives the application role its rights.

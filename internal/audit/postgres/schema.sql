@@ -1,7 +1,7 @@
 -- The tables of a store, and their version. Everything is in the schema analyze_retry, which the search_path names. What the
 -- application role may do with it is in grants.sql.
 CREATE TABLE schema_version (version integer NOT NULL);
-INSERT INTO schema_version VALUES (8);
+INSERT INTO schema_version VALUES (9);
 
 -- What belongs to the store as a whole: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (

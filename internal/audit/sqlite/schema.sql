@@ -1,6 +1,6 @@
 -- The tables of a store, and their version.
 CREATE TABLE schema_version (version INTEGER NOT NULL) STRICT;
-INSERT INTO schema_version VALUES (9);
+INSERT INTO schema_version VALUES (10);
 
 -- What the store knows about itself: the key that it was made with, and since when its events are published, if they are.
 CREATE TABLE meta (

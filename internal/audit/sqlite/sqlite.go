@@ -111,7 +111,7 @@ func OpenReadOnly(ctx context.Context, path string, secret *audit.Secret) (audit
 var tables string
 
 // schemaVersion is their version.
-const schemaVersion = 9
+const schemaVersion = 10
 
 // openReader opens the connections of the readers, and refuses a store of another version. Each has a cache
 // of 256 KiB: the usual 2 MB takes 4.4 in memory and serves no question sooner, as each reads a page once.
