@@ -168,7 +168,7 @@ func (r *Recorder) observe(began time.Time, err error) {
 func (r *Recorder) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		outage.Sleep(ctx, watchEvery)
-		if lost := r.Err() != nil; lost || !r.busy() {
+		if busy, lost := r.busy(), r.Err() != nil; lost || !busy { // also a lost store may hang
 			r.probe(ctx, lost)
 		}
 	}

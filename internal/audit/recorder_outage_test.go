@@ -55,6 +55,28 @@ func TestAStoreThatTakesProbesOnlyStaysLostAndIsTriedUntilItTakesRecords(t *test
 	})
 }
 
+func TestAStoreThatHangsWhenItIsTriedIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	record(t, &disk{failing: 4, hold: make(chan struct{})}, func(r *recording) {
+		hold := r.disk.hold
+		r.disk.hold = nil
+		_, _ = r.within(5*time.Second, 1)
+		_ = r.Wait(r.Context()) // for the probe, which comes through
+		r.disk.hold, r.disk.deaf = hold, true
+		ctx, stop := context.WithTimeout(r.Context(), 10*time.Minute)
+		defer stop()
+		tries := 0
+		for ; r.Wait(ctx) == nil; tries++ {
+			_, _ = r.within(5*time.Second, 1)
+		}
+		if r.Err() == nil || tries > 2 {
+			r.Errorf("%d batches taken in ten minutes, store %v", tries, r.Err())
+		}
+		close(hold)
+		<-time.After(housekeeping) // the append ends
+	})
+}
+
 func TestAStoreWithoutJobsIsBackByItsProbe(t *testing.T) {
 	t.Parallel()
 	record(t, &disk{failing: 4}, func(r *recording) {

@@ -215,7 +215,7 @@ func (r *reading) take(kind string, value int) {
 		if value < r.minute && !r.day.IsZero() && r.last != "day" {
 			r.day = r.day.AddDate(0, 0, 1) // 25/11 das 22h às 4h
 		}
-		r.minute, r.isTimed = value, true
+		r.minute, r.isTimed, r.span = value, true, 0 // das 22h às 4h
 	case "half":
 		if number > 0 { // 6 da manhã
 			r.take("clock", number*60)
