@@ -120,7 +120,11 @@ func indicators(w *wording, r *kpi.Result) section {
 	for _, one := range r.KPIs {
 		target, value, on, source := "-", "-", "-", "-"
 		if one.Bound != "" {
-			target = bounds.Replace(one.Bound) + " " + kpiValue(w, one.Measure, one.Target, "%.4g %%")
+			target = kpiValue(w, one.Measure, one.Target, "%.4g %%")
+			if one.Measure == retry.Seconds { // as it is stated
+				target = w.Span(time.Duration(one.Target * float64(time.Second)))
+			}
+			target = bounds.Replace(one.Bound) + " " + target
 			source, _, _ = strings.Cut(one.Source, " section")
 		}
 		if one.Value != nil {
@@ -155,7 +159,10 @@ func kpiValue(w *wording, m retry.Measure, value float64, share string) string {
 		return w.Decimal(fmt.Sprintf(share, 100*value))
 	case retry.Seconds:
 		d, unit := time.Duration(value*float64(time.Second)), time.Second
-		if d > 10*time.Minute {
+		switch {
+		case d > 4*24*time.Hour:
+			unit = time.Hour
+		case d > 10*time.Minute:
 			unit = time.Minute
 		}
 		return w.About(d + unit - 1)

@@ -79,18 +79,20 @@ func (l *linter) countKept(submission *node) {
 	}
 }
 
-// kept reports whether a variable gets from some nodes to another one as it is.
+// kept reports whether a variable gets from some nodes to another one as it is, without an analysis between.
 func kept(variable string, from []*node, to *node) bool {
-	return leads(from, to, func(n *node) bool { return n.sets(variable) })
+	return leads(from, to, func(n *node) bool { return n.analyzes || n.sets(variable) })
 }
 
 // timerLeads finds a timer behind an analysis that does not lead to the submission.
 func (l *linter) timerLeads(timer *node) {
+	decided := func(name string) bool { return slices.Contains(inTimers, name) }
+	isWait := slices.ContainsFunc(timer.timer.reads(), decided)
 	ends := func(n *node) bool { return n.finishes() || n.ended() }
 	switch {
 	case leads(timer.after(), timer.behind, (*node).works):
 		l.add(timer, "timer-to-analysis", quoted(timer.behind))
-	case slices.ContainsFunc(reached([]*node{timer}, (*node).works), ends):
+	case isWait && slices.ContainsFunc(reached([]*node{timer}, (*node).works), ends):
 		l.add(timer, "timer-dead-end")
 	}
 }

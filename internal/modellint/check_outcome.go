@@ -13,9 +13,12 @@ import (
 func (l *linter) outcomeValue(n *node) {
 	m, is := n.entry("input", contract.Outcome)
 	known := strings.Join(input.Outcomes(), ", ")
-	_, late := n.entry("output", contract.Outcome)
+	other := func(o *node) bool {
+		_, writes := o.entry("output", contract.Outcome)
+		return writes && o != n
+	}
 	switch value := constant(m); {
-	case !is && (late || !n.process.writes(contract.Outcome)):
+	case !is && !slices.ContainsFunc(n.process.nodes, other):
 		l.add(n, "outcome-missing", known)
 	case value != "" && !slices.Contains(input.Outcomes(), value):
 		l.add(n, "outcome-unknown", value, known).Line = m.line
@@ -49,7 +52,7 @@ func constant(m entry) string {
 // lead is found once.
 func (l *linter) unrecorded(from *node, outcome string) {
 	stops := func(n *node) bool {
-		return n.again() || n.recorded || n.kind == "parallelGateway" || n.alongside()
+		return n.again() || n.recorded || n.analyzes || n.kind == "parallelGateway" || n.alongside()
 	}
 	for _, n := range reached(from.after(), stops) {
 		switch {
@@ -73,18 +76,12 @@ func (n *node) outcome() string {
 	return constant(m)
 }
 
-// endRecorded finds the record of an end from which the same claim is sent again, with no work between.
-func (l *linter) endRecorded(n *node) {
-	stops := func(n *node) bool { return n.works() || n.sets(contract.ClaimID) }
-	if n.ended() && slices.ContainsFunc(reached(n.after(), stops), (*node).again) {
-		l.add(n, "outcome-sent-again")
-	}
-}
-
 // recordedAsAccepted finds records of a claim that is given up as accepted: no job is between that asked the
 // insurer, and no person who can also abandon the claim.
 func (l *linter) recordedAsAccepted(event *node) {
-	jobs := func(n *node) bool { return n.kind == "serviceTask" || n.kind == "callActivity" }
+	jobs := func(n *node) bool {
+		return n.again() || n.records || n.kind == "serviceTask" || n.kind == "callActivity"
+	}
 	behind := reached(event.after(), jobs)
 	alone := reached(event.after(), func(n *node) bool { return jobs(n) || n.kind == "userTask" })
 	abandoned := slices.ContainsFunc(behind, func(n *node) bool { return n.canRecord("ABANDONED") })

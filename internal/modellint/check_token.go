@@ -1,6 +1,10 @@
 package modellint
 
-import "slices"
+import (
+	"slices"
+
+	"hospital.example/analyze-retry/internal/worker/contract"
+)
 
 // alongside reports whether an event begins a way while what it belongs to goes on.
 func (n *node) alongside() bool {
@@ -14,13 +18,15 @@ func (n *node) splits() bool {
 }
 
 // workedTwice finds ways that go on at once and both get to the same work on a claim, or to any while a
-// person's task, or what else an event is attached to, is still open. An inclusive gateway may choose one.
+// person's task, or what else an event is attached to, is still open. An inclusive gateway may choose one,
+// several ends of a sub-process lead on once, and what sets claimId brings another claim.
 func (l *linter) workedTwice(n *node) {
-	if !n.splits() || n.kind == "inclusiveGateway" {
-		return
+	stops := func(n *node) bool {
+		return n.sets(contract.ClaimID) || len(n.to) == 0 ||
+			n.splits() || n.kind == "parallelGateway" || n.kind == "inclusiveGateway"
 	}
-	stops := func(n *node) bool { // several ends of a sub-process lead on once
-		return n.splits() || len(n.to) == 0 || n.kind == "parallelGateway" || n.kind == "inclusiveGateway"
+	if !n.splits() || n.kind == "inclusiveGateway" || n.sets(contract.ClaimID) {
+		return
 	}
 	got := map[*node]bool{}
 	for _, way := range n.to {
@@ -39,7 +45,7 @@ func (l *linter) joinsWait(p *process) {
 	var ways []*node
 	into := map[*node]int{}
 	for _, n := range p.nodes {
-		if n.splits() {
+		if n.splits() || len(n.Named("linkEventDefinition")) > 0 {
 			ways = append(ways, n.next()...)
 		}
 		for _, to := range n.to {

@@ -151,7 +151,6 @@ func (l *linter) node(n *node) {
 		l.resultsHidden(n)
 	}
 	if n.records {
-		l.endRecorded(n)
 		l.outcomePolicy(n)
 		l.outcomeValue(n)
 	}
