@@ -54,6 +54,7 @@ func file(t *testing.T, path string) bpmn.Model {
 func TestGoodModelsAndOurOwnHaveNoFinding(t *testing.T) {
 	for pattern, o := range map[string]settings{
 		"testdata/good/*.bpmn": ofTheCorpus(t), "../../bpmn/*.bpmn": standard, "../../examples/*.bpmn": standard,
+		"testdata/good/not-run/*.bpmn": standard, // by the engine of the tests, which has not all that is in them
 	} {
 		for _, path := range models(t, pattern) {
 			check.Same(t, nil, found(o, file(t, path)), "%s", path)
