@@ -170,10 +170,10 @@ func (r *rig) open() int {
 // untilAtWork keeps so many claims ahead of the workers, and waits until they have done some more of them.
 func (r *rig) untilAtWork(ahead int) {
 	r.Helper()
+	done := r.done() // first: fast workers end all claims while they are submitted
 	if r.open() < ahead {
 		r.submit(ahead)
 	}
-	done := r.done()
 	check.Await(r, "the workers are at work", func() bool { return r.done() > done })
 }
 
