@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 )
@@ -27,17 +26,6 @@ type reading struct {
 	value   time.Duration // of a field: retry_after=300
 	month   int           // one that stands before its day
 }
-
-// timeWords are the rows of the table times by their words: what a word or a phrase is in a time. The code of
-// a unit is its milliseconds, of a clock its minutes, of a zone its minutes east, of a "not" how many words
-// behind it announce no time. The day of "dia 28" is of a month that is not named: 0.
-var timeWords = sync.OnceValue(func() map[uint64]Row {
-	all := map[uint64]Row{}
-	for _, r := range readTable("times", mark, times).Rows {
-		all[hashOf(r.Term)] = r
-	}
-	return all
-})
 
 // layouts are how days and times are written, by the sign between their numbers.
 var layouts = map[string][]string{
@@ -92,16 +80,19 @@ func (t *Text) announces(i int) bool {
 }
 
 // timeWord returns what a word is in a time, or the longest phrase that begins with it, and the token behind.
+// In the table times the code of a unit is its milliseconds, of a clock its minutes, of a zone its minutes east,
+// of a "not" how many words behind it announce no time. The day of "dia 28" is of a month that is not named: 0.
 func (t *Text) timeWord(i int) (kind string, value, next int) {
 	const longest = 3
 	next = i + 1
-	for last := i; last < min(i+longest, len(t.Tokens)); last++ {
-		if row, is := timeWords()[hashOf(t.Source[t.Tokens[i].Start:t.Tokens[last].End])]; is {
+	does := t.Tokens[i].roles
+	for last := i; does&roleTime != 0 && last < min(i+longest, len(t.Tokens)); last++ {
+		if row, is := t.known.times[hashOf(t.Source[t.Tokens[i].Start:t.Tokens[last].End])]; is {
 			kind, next = row.Sign, last+1
 			value, _ = strconv.Atoi(row.Code)
 		}
 	}
-	switch does := t.Tokens[i].roles; {
+	switch {
 	case kind != "":
 	case does&roleWithin != 0:
 		kind = "within"

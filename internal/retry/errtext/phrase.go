@@ -15,6 +15,8 @@ type knowledge struct {
 	codes [SOAPFault + 1]map[string]*Row
 	// ownWords are the words of a glosa's term that say something, as stems.
 	ownWords map[*Row][]int32
+	// times are the rows of the table times, by their letters.
+	times map[uint64]Row
 }
 
 // entry is what is known of a word, or of all words with a beginning: its id, which is also the node where

@@ -32,14 +32,16 @@ const (
 	roleApart  // stands between two names, not in one: e, que, com
 	roleKept   // of the vocabulary: says nothing about whom a text is about
 	roleName   // people are called that
+	roleTime   // begins a row of the table times
 
 	// roleIdle are roles that say nothing about a number.
-	roleIdle = roleUnit | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart | roleKept | roleName
+	roleIdle = roleUnit | roleStop | roleWhen | roleWithin | roleOf | roleIn | roleApart | roleKept |
+		roleName | roleTime
 	// roleNamed are those of names for a number.
 	roleNamed = roleHTTP | roleStatus | roleCode | roleError
 )
 
-// roleNames are the names of the roles in the table, in their order.
+// roleNames are the names of the roles in the table roles, in their order.
 var roleNames = strings.Fields(`
 	http status code error returned fill glosa tiss table value message failure business
 	smtp enhanced faultWord prefix unit stop

@@ -1,9 +1,6 @@
 package errtext
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // divide numbers the clauses and sentences of the text. A clause ends at a comma, a colon, a parenthesis, a
 // dash between blanks, and before a word of cause or contrast; a sentence at its sign, at the end of a line
@@ -26,24 +23,21 @@ func (t *Text) divide() {
 		}
 		k.clause, k.sentence = clause, line
 	}
-	t.findTraces()
 }
 
-// findTraces notes where a stack trace stands: the lines "at a.b.C(D.java:12)" and "em A.B() na linha 7", and
-// what stands behind " at " where all of it is one line.
-func (t *Text) findTraces() {
-	at := 0
-	for line := range strings.Lines(t.Source) {
-		begin, end := traceIn(line), at+len(line)
-		if begin >= 0 {
-			t.traces = append(t.traces, stretch{int32(at + begin), int32(end)})
-		}
-		at = end
-	}
-}
-
+// inTrace reports whether a byte stands in a stack trace: in a line "at a.b.C(D.java:12)" or "em A.B() na linha
+// 7", or behind " at " where all of it is one line.
 func (t *Text) inTrace(at int32) bool {
-	return slices.ContainsFunc(t.traces, func(s stretch) bool { return s.start <= at && at < s.end })
+	if at < t.line.start || at >= t.line.end { // not in the line that was asked for last
+		start := strings.LastIndexByte(t.Source[:at], '\n') + 1
+		line, _, _ := strings.Cut(t.Source[start:], "\n")
+		t.line = stretch{int32(start), int32(start + len(line))}
+		t.trace = t.line.end
+		if begin := traceIn(line); begin >= 0 {
+			t.trace = int32(start + begin)
+		}
+	}
+	return at >= t.trace
 }
 
 // traceIn returns where a trace begins in a line, -1 where none does.

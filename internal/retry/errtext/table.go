@@ -197,6 +197,7 @@ var known = sync.OnceValue(func() *knowledge {
 		index:    index{slots: make([]slot, 2*some)},
 		nodes:    make([]node, anyNumber+1, some),
 		ownWords: map[*Row][]int32{},
+		times:    map[uint64]Row{},
 	}
 	for kind := range k.codes {
 		k.codes[kind] = map[string]*Row{}
@@ -210,6 +211,12 @@ var known = sync.OnceValue(func() *knowledge {
 		for name := range strings.FieldsSeq(r.Sign) {
 			k.index.add(hashOf(r.Term)).roles |= 1 << slices.Index(roleNames, name)
 		}
+	}
+	var first letters
+	for _, r := range readTable("times", mark, times).Rows {
+		next(r.Term, 0, &first)
+		k.times[hashOf(r.Term)] = r
+		k.index.add(first.hash()).roles |= roleTime
 	}
 	for word := range strings.Lines(vocabulary) {
 		k.index.add(hashOf(word)).roles |= roleKept

@@ -20,7 +20,8 @@ type Text struct {
 	nouns   []span
 	marks   []span // and reasons of statuses
 	answers []stretch
-	traces  []stretch
+	line    stretch // the one that was last asked whether it has a stack trace, which begins at trace
+	trace   int32
 	// upper is Source in upper case, once it was asked for.
 	upper string
 }
@@ -97,7 +98,6 @@ func (t *Text) Free() {
 		nouns:   t.nouns[:0],
 		marks:   t.marks[:0],
 		answers: t.answers[:0],
-		traces:  t.traces[:0],
 	}
 	texts.Put(t)
 }

@@ -135,8 +135,14 @@ func next(text string, last int, w *letters) (start, end int, between gap) {
 func tokenEnd(text string, start int, w *letters) (at int) {
 	isNumber, last, capitals := kinds[text[start]] == digit, other, 0
 	n, hash := 0, uint64(0)
+	for at = start; at < len(text) && n < maxWord && kinds[text[at]] == lower; at++ { // as most are
+		n++
+		hash = hash*spread + uint64(text[at])
+		w.of[n] = hash
+		last = lower
+	}
 reading:
-	for at = start; at < len(text); at++ {
+	for ; at < len(text); at++ {
 		c := text[at]
 		kind, letter := kinds[c], c|lowerCase
 		switch {
