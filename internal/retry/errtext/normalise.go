@@ -40,7 +40,7 @@ func decode(text string) string {
 	var b strings.Builder
 	done, isWide := 0, false
 	for at := 0; at < len(text); {
-		if c := text[at]; c < utf8.RuneSelf && c != 0 && c != '\\' {
+		if c := text[at]; c-1 < utf8.RuneSelf-1 && c != '\\' {
 			at++
 			continue
 		}
