@@ -80,7 +80,7 @@ func (m *Metrics) know() {
 		}
 		for i := range p.Rules {
 			if p.Rules[i].Class == retry.Permanent {
-				m.of(permanent, p.Name, p.Rules[i].Label())
+				m.of(permanent, p.Name, p.Rules[i].Label(), p.Rules[i].Team)
 			}
 		}
 		for _, t := range p.Targets {

@@ -51,8 +51,11 @@ var (
 	maxExceeded = row(counter, "max_retries_exceeded_total", "Claims whose retries were used up.", ofPolicy)
 	// Every policy has the code unknown: a sum over one without a permanent rule is 0 rather than absent.
 	permanent = row(counter, "permanent_errors_total",
-		"Claims stopped by a permanent error, by the rule: its word if it looks for one only, else its id.",
-		ofPolicy, label{name: "code", values: []string{retry.RuleUnknown}})
+		"Claims stopped by a permanent error, by the rule (its word if it looks for one only, else its id) "+
+			"and the team that it names.",
+		ofPolicy,
+		label{name: "code", values: []string{retry.RuleUnknown}},
+		label{name: "team", values: []string{""}})
 	deadLetters = row(counter, "retry_dead_letters_total",
 		"Claims that were given up and wait for a person: retries used up, deadline, error permanent.",
 		ofPolicy)

@@ -44,7 +44,7 @@ func (m *Metrics) Decided(jobType string, d retry.Decision, elapsed time.Duratio
 		if d.Outcome == retry.OutcomeExhausted {
 			m.add(exceeded, 1, d.Policy)
 		} else if !is004 {
-			m.add(permanent, 1, d.Policy, d.Error.Label())
+			m.add(permanent, 1, d.Policy, d.Error.Label(), d.Error.Team)
 		}
 		return
 	}
