@@ -21,6 +21,8 @@ type Evidence struct {
 // passed over.
 func (t *Text) Evidence(asked func(Kind) bool) []Evidence {
 	all := []Evidence{}
+	refuses := func(p Piece) bool { return p.Counts && p.row.Class == permanent }
+	refused := slices.ContainsFunc(t.Pieces, refuses)
 	for i := range t.Pieces {
 		p := &t.Pieces[i]
 		if !asked(p.row.Kind) || t.isPart(p) {
@@ -30,8 +32,11 @@ func (t *Text) Evidence(asked func(Kind) bool) []Evidence {
 		if p.subject != nil {
 			e.SaidOf = p.subject.row.Term
 		}
-		if !p.Counts {
+		switch {
+		case !p.Counts:
 			e.PassedOver = cmp.Or(p.why, "weighs no more than what passes by itself")
+		case refused && p.row.Class == transient:
+			e.PassedOver = cmp.Or(p.why, "weighs less than what refuses")
 		}
 		if !slices.Contains(all, e) {
 			all = append(all, e)

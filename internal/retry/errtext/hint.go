@@ -80,8 +80,9 @@ func (t *Text) announces(i int) bool {
 }
 
 // timeWord returns what a word is in a time, or the longest phrase that begins with it, and the token behind.
-// In the table times the code of a unit is its milliseconds, of a clock its minutes, of a zone its minutes east,
-// of a "not" how many words behind it announce no time. The day of "dia 28" is of a month that is not named: 0.
+// In the table times the code of a unit is its milliseconds, of a clock its minutes, of a zone its minutes
+// east, of a "not" how many words behind it announce no time. The day of "dia 28" is of a month that is not
+// named: 0.
 func (t *Text) timeWord(i int) (kind string, value, next int) {
 	const longest = 3
 	next = i + 1

@@ -25,8 +25,8 @@ func (t *Text) divide() {
 	}
 }
 
-// inTrace reports whether a byte stands in a stack trace: in a line "at a.b.C(D.java:12)" or "em A.B() na linha
-// 7", or behind " at " where all of it is one line.
+// inTrace reports whether a byte stands in a stack trace: in a line "at a.b.C(D.java:12)" or "em A.B() na
+// linha 7", or behind " at " where all of it is one line.
 func (t *Text) inTrace(at int32) bool {
 	if at < t.line.start || at >= t.line.end { // not in the line that was asked for last
 		start := strings.LastIndexByte(t.Source[:at], '\n') + 1

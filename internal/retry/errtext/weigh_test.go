@@ -1,6 +1,7 @@
 package errtext_test
 
 import (
+	"slices"
 	"testing"
 
 	"hospital.example/analyze-retry/internal/retry/errtext"
@@ -68,13 +69,19 @@ func TestTheHospitalsOwnFaultIsFoundByItsSubject(t *testing.T) {
 // What explain shows: the evidence, of what it is said, and why it was passed over.
 func TestEvidenceSaysOfWhatAndWhyItWasPassedOver(t *testing.T) {
 	t.Parallel()
-	want := []errtext.Evidence{
-		{Found: `"indispon*" (away)`, SaidOf: "cartao", PassedOver: "said of no system"},
-		{Found: `"cancelad*" (fact)`, SaidOf: "cartao"},
-	}
-	got := evidence("Cartão indisponível para uso: via cancelada")
-	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("got %+v, want %+v", got, want)
+	for text, want := range map[string][]errtext.Evidence{
+		"Cartão indisponível para uso: via cancelada": {
+			{Found: `"indispon*" (away)`, SaidOf: "cartao", PassedOver: "said of no system"},
+			{Found: `"cancelad*" (fact)`, SaidOf: "cartao"},
+		},
+		"1023 - NOME DO TITULAR INVALIDO, reprocessado após a queda do sistema": {
+			{Found: "glosa 1023, NOME DO TITULAR INVÁLIDO"},
+			{Found: `"queda do sistem*" (away)`, SaidOf: "sistema", PassedOver: "of an earlier try"},
+		},
+	} {
+		if got := evidence(text); !slices.Equal(got, want) {
+			t.Errorf("%s: got %+v, want %+v", text, got, want)
+		}
 	}
 }
 
