@@ -120,8 +120,8 @@ func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
 		order.RedriveWait, order.RetryCount = contract.ISODuration(r.Wait), c.RetryCount+1
 	}
 	if err := r.Send(ctx, c.ClaimID, order); err != nil {
-		c.failed(fmt.Errorf("%w; whether the order came through is not known: "+
-			"worker history shows it later", err))
+		c.failed(fmt.Errorf("%w; %w", err, text.Messagef("whether the order came through is not known: "+
+			"worker history shows it later")))
 		return c
 	}
 	record, err := r.confirmation(ctx, c.ClaimID, order.ID)
@@ -135,8 +135,8 @@ func (r *Redriver) one(ctx context.Context, planned *Claim) Claim {
 	default:
 		c.Result, c.Recorded, c.RecordedAt = Done, record.Kind, record.At
 		if r.Wait > 0 && record.Kind != audit.KindRedriven {
-			c.failed(fmt.Errorf("claim %s was sent again at once, in a new round: its process does not know "+
-				"redriveWait (docs/model.md)", c.ClaimID))
+			c.failed(text.Messagef("claim %s was sent again at once, in a new round: "+
+				"its process does not know redriveWait (docs/model.md)", c.ClaimID))
 		}
 	}
 	return c
@@ -177,12 +177,13 @@ func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration,
 		if given > 0 {
 			outage.Sleep(going, every)
 		}
+		planned := *c
+		c.ends(NotTried, "", text.Messagef("stopped before its turn"))
+		if going.Err() != nil {
+			continue
+		}
 		group.Go(func() error {
-			planned := *c
-			c.ends(NotTried, "", text.Messagef("stopped before its turn"))
-			if going.Err() == nil {
-				*c = r.one(ctx, &planned)
-			}
+			*c = r.one(ctx, &planned)
 			return c.Err
 		})
 		given++
