@@ -224,7 +224,8 @@ var columns = []string{
 
 // cells are what is said of a claim, by columns.
 func (w *wording) cells(c *claims.Claim) []string {
-	cells := []string{c.ClaimID, w.Name("standing", string(c.Standing)), w.with(c), c.Policy}
+	standing, policy := w.Name("standing", string(c.Standing)), w.Name("policy", c.Policy)
+	cells := []string{c.ClaimID, standing, w.with(c), policy}
 	for _, at := range []time.Time{c.Since, c.Opened, c.NextRetryTime} {
 		cell := ""
 		if !at.IsZero() {

@@ -36,12 +36,12 @@ func (p *program) config() *cobra.Command {
 // explainSettings says what every setting is, by the tags that make the settings.
 func explainSettings(w *wording) {
 	for _, s := range new(config.Config).Settings() {
-		about := s.About
+		about := w.Text(text.Message{Format: s.About})
 		if s.Default != "" {
 			s.Name += " = " + s.Default
 		}
 		if s.Want != "" {
-			about += " Allowed: " + s.Want + "."
+			about += " " + w.Sprintf("Allowed: %s.", text.Message{Format: s.Want})
 		}
 		w.WriteString(s.Name + "\n" + text.Wrap("      ", about))
 	}

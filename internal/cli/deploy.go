@@ -24,7 +24,7 @@ func (p *program) deploy() *cobra.Command {
 		}
 		done, err := app.Deploy(c.Context(), c.cfg, models)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", text.Messagef("%d files not deployed", len(models)), err)
 		}
 		rows := [][]string{append([]string{"ID"}, c.w.heads("VERSION", "KEY", "FILE")...)}
 		for _, m := range done {

@@ -162,7 +162,7 @@ func (o *redriveFlags) check(c *call) {
 	order.DecidedBy = cmp.Or(order.DecidedBy, c.cfg.Operator)
 	c.wrong.when(order.Justification != "" && order.DecidedBy == "",
 		text.Messagef("--operator is missing, and so is RETRY_OPERATOR"))
-	o.filter.Status = named(c, "status", "status", o.filter.Status, redrive.Statuses())
+	o.filter.Status = named(c, "status", "standing", o.filter.Status, redrive.Statuses())
 	c.wrong.when(o.rate < 1 || o.rate > 60_000,
 		text.Messagef("--rate is %d; allowed: 1 to 60000", o.rate))
 	long := func(flag, value string, most int) {
@@ -209,7 +209,8 @@ func (r *redriven) sayPlan(w *wording, from text.Message) {
 		if c.Check != "" {
 			arrived++
 		}
-		rows = append(rows, []string{redrive.Status(&c.Claim), c.Rule, c.Check, send, c.ClaimID})
+		status := w.Name("standing", redrive.Status(&c.Claim))
+		rows = append(rows, []string{status, c.Rule, c.Check, send, c.ClaimID})
 	}
 	w.table("", rows)
 	w.WriteString("\n")

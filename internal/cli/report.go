@@ -69,7 +69,7 @@ const mostOpen = 10
 func reported(c *call, from, to, now time.Time) (r managerReport, broken, err error) {
 	r.WrittenAt = now.UTC().Truncate(time.Second)
 	if public, err := audit.LoadPublic(c.cfg.AuditKey()); err != nil {
-		r.NotVerified = text.Messagef("%s", err.Error())
+		r.NotVerified = text.Messagef("%s", err)
 	} else if _, err = audit.Verify(c.Context(), c.store, public, nil); err != nil {
 		where, is := errors.AsType[*audit.BrokenError](err)
 		if !is {

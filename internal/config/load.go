@@ -94,7 +94,8 @@ func (l *loader) refuse(name string) {
 		if s.secret || strings.ContainsAny(value, "@?#%") {
 			value = mask
 		}
-		l.fault(name, text.Messagef("%.100q is not allowed", value), text.Messagef("allowed: %s", s.Want))
+		l.fault(name, text.Messagef("%.100q is not allowed", value),
+			text.Messagef("allowed: %s", text.Message{Format: s.Want}))
 	}
 }
 

@@ -4,7 +4,6 @@ package modellint
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 
@@ -67,7 +66,7 @@ type linter struct {
 func (l *linter) read(file string, content []byte) {
 	root, err := bpmnxml.Read(content)
 	if err == nil && len(root.Named("process")) == 0 {
-		err = errors.New("it has no process")
+		err = text.Messagef("it has no process")
 	}
 	if err != nil {
 		l.add(place(file, &bpmnxml.Element{}), "unreadable", err)

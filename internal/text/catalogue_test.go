@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,6 +35,10 @@ func usedTexts(t *testing.T) map[string]string {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
+			if field, is := n.(*ast.Field); is && field.Tag != nil { // of package config
+				tag := reflect.StructTag(strings.Trim(field.Tag.Value, "`"))
+				used[tag.Get("desc")], used[tag.Get("want")] = path, path
+			}
 			call, is := n.(*ast.CallExpr)
 			if is && named(call.Fun) == "heads" { // of package cli
 				for _, head := range call.Args {

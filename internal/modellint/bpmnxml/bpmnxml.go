@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
+
+	"hospital.example/analyze-retry/internal/text"
 )
 
 // maxFile is the largest size of a file: the gateway takes 4 MiB in one message.
@@ -86,24 +87,24 @@ func (e *Element) Walk(visit func(*Element)) {
 // Read parses a model and returns its element definitions. Entities are not expanded, nothing is fetched.
 func Read(content []byte) (*Element, error) {
 	if len(content) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d MiB, more than a broker takes", maxFile>>20)
+		return nil, text.Messagef("it is larger than %d MiB, more than a broker takes", maxFile>>20)
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(content))
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) {
-		return nil, errors.New("only UTF-8 is read")
+		return nil, text.Messagef("only UTF-8 is read")
 	}
 	root := new(Element)
 	switch err := decoder.Decode(root); {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("it is empty, or no XML")
+		return nil, text.Messagef("it is empty, or no XML")
 	case err != nil:
-		return nil, fmt.Errorf("it is no XML: %w", err)
+		return nil, text.Messagef("it is no XML: %s", err)
 	case !root.Is("definitions"):
-		first := root.Name.Local
-		return nil, fmt.Errorf("it is no BPMN: its first element is %s, not definitions of BPMN 2.0", first)
+		return nil, text.Messagef("it is no BPMN: its first element is %s, not definitions of BPMN 2.0",
+			root.Name.Local)
 	case bytes.Contains(content, []byte(spaceSeven)) && !bytes.Contains(content, []byte(Zeebe)):
-		const convert = "open it in Camunda Modeler and convert it to Camunda 8"
-		return nil, errors.New("it is a model for Camunda 7: " + convert)
+		return nil, text.Messagef("it is a model for Camunda 7: " +
+			"open it in Camunda Modeler and convert it to Camunda 8")
 	}
 	return root, nil
 }

@@ -170,7 +170,7 @@ func (c *client) Deploy(
 	}
 	r, err := c.gateway.DeployResource(ctx, request)
 	if err != nil {
-		return nil, fmt.Errorf("deploy %d resources: %w", len(models), err)
+		return nil, err
 	}
 	for _, d := range r.Deployments {
 		if p := d.GetProcess(); p != nil {

@@ -120,7 +120,7 @@ func (c *client) Deploy(
 	var d deployment
 	sent := form{files.FormDataContentType(), body.Bytes()}
 	if err = c.call(ctx, "POST /deployments", sent, `"deployments"`, &d); err != nil {
-		return nil, fmt.Errorf("deploy %d resources: %w", len(models), err)
+		return nil, err
 	}
 	return d.fromWire(), nil
 }
