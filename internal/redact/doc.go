@@ -14,7 +14,7 @@
 //   - A few words of letters and digits, such as x509 and utf8.
 //   - Signs between words, which say nothing by themselves.
 //
-// Of a long text only the beginning is read and kept, 8 KiB.
+// Of a long text the beginning is read, and of what comes of that 8 KiB are kept.
 //
 // # What is masked
 //

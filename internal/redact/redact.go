@@ -13,24 +13,31 @@ const maxStored = 8 << 10
 // at most [maxStored] bytes, and ends with a whole word or mark. It is valid UTF-8 without NUL, as PostgreSQL
 // requires. A second run changes nothing.
 func Text(s string) string {
-	const passes = 3 // one number is kept for a word that the first masks, and the last changes nothing
-	for range passes {
-		redacted := mask(s)
-		if redacted == s {
-			return s
+	t := errtext.Words(s)
+	defer t.Free()
+	return Read(t)
+}
+
+// Read does what [Text] does, with a text that is read already.
+func Read(t *errtext.Text) string {
+	const further = 2 // one number is kept for a word that the first pass masks; the last changes nothing
+	was, redacted := t.Source, mask(t)
+	for n := 0; redacted != was; n++ {
+		if n == further {
+			return markCode // nobody writes like that
 		}
-		s = redacted
+		again := errtext.Words(redacted)
+		was, redacted = redacted, mask(again)
+		again.Free()
 	}
-	return markCode // nobody writes like that
+	return redacted
 }
 
 // mask masks a text once.
-func mask(s string) string {
-	t := errtext.Words(s[:min(len(s), maxStored)])
-	defer t.Free()
+func mask(t *errtext.Text) string {
 	m := masker{t.Source, unitsOf(t.Tokens)}
 	m.widen()
-	if len(s) > maxStored {
+	if t.IsCut {
 		m.forget()
 	}
 	return m.write()

@@ -12,6 +12,11 @@ import (
 func (p *Policy) Decide(r Request, now time.Time) Decision {
 	t := errtext.Read(r.SubmissionError)
 	defer t.Free()
+	return p.DecideRead(t, r, now)
+}
+
+// DecideRead does what [Policy.Decide] does, for who has read the request's error text already.
+func (p *Policy) DecideRead(t *errtext.Text, r Request, now time.Time) Decision {
 	found := p.classify(t)
 	d := Decision{Error: found, MaxRetries: p.MaxRetries, Explanation: Explanation{
 		Policy:         p.Name,

@@ -14,6 +14,7 @@ import (
 	"hospital.example/analyze-retry/internal/broker/job"
 	"hospital.example/analyze-retry/internal/redact"
 	"hospital.example/analyze-retry/internal/retry"
+	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 	"hospital.example/analyze-retry/internal/worker/input"
@@ -44,8 +45,13 @@ func (w Worker) Decide(ctx context.Context, jobs []job.Job) []job.Answer {
 		e := &evaluations[i]
 		e.job, e.at = &jobs[i], w.Now()
 		e.Decision = input.ReadDecision(e.job, policies, w.JobTypes[w.JobType])
-		e.decide()
+		said := errtext.Read(e.Request.SubmissionError) // once, for the rule and the record
+		if e.Invalid == nil {
+			e.decision = e.Policy.DecideRead(said, e.Request, e.at)
+		}
 		e.elapsed = w.Now().Sub(e.at)
+		e.redacted = redact.Read(said)
+		said.Free()
 		entries[i] = w.entry(e)
 	}
 	return w.record(ctx, jobs, entries, func(i int, r *audit.Record, isNew bool) string {
@@ -56,11 +62,10 @@ func (w Worker) Decide(ctx context.Context, jobs []job.Job) []job.Answer {
 	})
 }
 
-// entry returns what is to be recorded of a job. The slow part, which is to read the error text and to redact
-// it, is done here; what the trail knows of the claim seldom changes what comes of it.
+// entry returns what is to be recorded of a job. It is made here; what the trail knows of the claim seldom
+// changes what comes of it.
 func (w *Worker) entry(e *evaluation) audit.Entry {
 	key := w.key(e.job, e.Identity...)
-	e.redacted = redact.Text(e.Request.SubmissionError)
 	e.record = w.recordOf(e)
 	return audit.Entry{Key: key, ClaimID: e.Request.ClaimID, Make: func(state audit.State) audit.Record {
 		if e.last = e.consider(&state, key); e.last == e {
@@ -68,12 +73,6 @@ func (w *Worker) entry(e *evaluation) audit.Entry {
 		}
 		return w.recordOf(e.last)
 	}}
-}
-
-func (e *evaluation) decide() {
-	if e.Invalid == nil {
-		e.decision = e.Policy.Decide(e.Request, e.at)
-	}
 }
 
 // consider decides again by what the trail knows of the claim, where that changes something. A deadline
@@ -94,7 +93,7 @@ func (e *evaluation) consider(state *audit.State, key audit.Key) *evaluation {
 	if lost {
 		again.Request.Retried = retried
 	}
-	again.decide()
+	again.decision = again.Policy.Decide(again.Request, again.at)
 	return &again
 }
 

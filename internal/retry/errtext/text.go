@@ -14,6 +14,8 @@ type Text struct {
 	Pieces []Piece
 	// Tokens are the words and numbers of the text.
 	Tokens []Token
+	// IsCut: it was longer than [MaxBytes], and only its beginning is there.
+	IsCut bool
 
 	known   *knowledge
 	ids     []int32 // of the tokens
@@ -70,7 +72,7 @@ func Read(text string) *Text {
 // are known.
 func Words(text string) *Text {
 	t := texts.Get().(*Text)
-	t.Source = Normalise(text)
+	t.Source, t.IsCut = Normalise(text), len(text) > MaxBytes
 	t.cut()
 	for i := range t.Tokens {
 		for _, id := range t.idsOf(i) {
