@@ -70,6 +70,20 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 	}
 }
 
+// The corpus keeps the answers of the reading of before, but for those that are listed with a reason.
+func TestEveryAnswerThatChangedIsArgued(t *testing.T) {
+	now := map[string]string{}
+	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
+		now[line.text], _, _ = strings.Cut(line.want, "\t")
+	}
+	for _, row := range check.Rows(t, "testdata/changed_tiss.tsv", 3) {
+		before, why, text := row[0], row[1], row[2]
+		if is := now[text]; is == "" || is == before || why == "" {
+			t.Errorf("%s: was %s, is %q, because %q", text, before, is, why)
+		}
+	}
+}
+
 // One rule of inDoubt left out at a time: some text must lose its advice.
 func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 	whole := policy.BuiltIn("tiss")
