@@ -85,7 +85,7 @@ func (l *linter) timers(n *node) {
 // conditions finds conditions that read a result of the analysis in a form that is not known, or, right
 // behind an analysis, by a name that is none; and those that lead the wrong claims to the wait.
 func (l *linter) conditions(n *node) {
-	for _, c := range n.conditions {
+	for _, c := range n.flows {
 		feel, _ := expression(c.value)
 		wrong := forms()["otherType"].MatchString(compact(feel))
 		if !l.form(n, "condition-form", c, results, wrong) && n.behind != nil {
@@ -96,13 +96,18 @@ func (l *linter) conditions(n *node) {
 }
 
 // opposite finds a condition that leads the claims that are to stop to the wait, or those that are to be sent
-// again to an end: of those of a gateway the first.
+// again to an end, or away from the next try to which all others go: of those of a gateway the first.
 func (l *linter) opposite(n *node, c entry, feel string) {
 	ways := reached([]*node{c.to}, (*node).works)
 	waits := slices.ContainsFunc(ways, func(n *node) bool { return n.timer.kind != "" })
 	ends := slices.ContainsFunc(ways, func(n *node) bool { return n.throwsError || n.records })
+	person := func(n *node) bool { return n.kind == "userTask" }
+	tries := func(n *node) bool { return n.again() || len(n.Named("linkEventDefinition")) > 0 }
+	goesOn := func(n *node) bool { return slices.ContainsFunc(reached([]*node{n}, person), tries) }
+	others := func(f entry) bool { return f.kind == "" && goesOn(f.to) }
+	away := !goesOn(c.to) && slices.ContainsFunc(n.flows, others)
 	does := func(what string) bool { return forms()[what].MatchString(feel) }
-	wrong := does("stops") && waits || does("retries") && ends && !waits
+	wrong := does("stops") && waits || does("retries") && !waits && (ends || away)
 	if wrong && l.once(n.process.file, n.id, "opposite") {
 		l.add(n, "condition-opposite", c.value).Line = c.line
 	}

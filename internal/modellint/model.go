@@ -32,9 +32,9 @@ type node struct {
 	// host is the activity that a boundary event is attached to, boundary the events attached to an activity.
 	host     *node
 	boundary []*node
-	// to are the nodes to which its sequence flows lead, conditions what those ask.
-	to         []*node
-	conditions []entry
+	// to are the nodes to which its sequence flows lead, flows what those ask, by their ids.
+	to    []*node
+	flows []entry
 	// entries are its mappings, by the variable that they write (of a.b that is a), and its task headers.
 	entries []entry
 	// jobType is that of its task definition, calls the process that a call activity calls.
@@ -69,7 +69,7 @@ type node struct {
 type entry struct {
 	kind, name, value string
 	line              int
-	to                *node // of a flow's condition where that leads
+	to                *node // of a flow where that leads
 }
 
 var nodeNames = regexp.MustCompile(`(?i)(task|event|gateway|subProcess|callActivity)$`)
@@ -176,11 +176,12 @@ func (p *process) connect() {
 			return
 		}
 		from.to = append(from.to, to)
+		asked := entry{name: f.Attr("id"), to: to}
 		for _, c := range f.Named("conditionExpression") {
-			asked := entry{c.Name.Local, "", strings.TrimSpace(c.Text), c.Line, to}
-			from.conditions = append(from.conditions, asked)
+			asked.kind, asked.value, asked.line = c.Name.Local, strings.TrimSpace(c.Text), c.Line
 			from.gather(c)
 		}
+		from.flows = append(from.flows, asked)
 	})
 	for _, n := range p.nodes {
 		if host := p.byID[n.Attr("attachedToRef")]; host != nil && n.kind == "boundaryEvent" {
