@@ -40,6 +40,16 @@ func (l *linter) workedTwice(n *node) {
 	}
 }
 
+// choice finds a flow of an exclusive gateway that has neither a condition nor is its default, or is both.
+func (l *linter) choice(n *node) {
+	refused := slices.IndexFunc(n.flows, func(f entry) bool {
+		return (f.kind != "") == (f.name != "" && f.name == n.Attr("default"))
+	})
+	if n.kind == "exclusiveGateway" && len(n.flows) > 1 && refused >= 0 {
+		l.add(n, "condition-missing", quoted(n.flows[refused].to))
+	}
+}
+
 // joinsWait finds parallel gateways that wait for ways of which a process goes only one.
 func (l *linter) joinsWait(p *process) {
 	var ways []*node

@@ -36,7 +36,10 @@ func forked(t *testing.T, flows ...string) bpmn.Model {
 	for _, flow := range flows {
 		from, to, _ := strings.Cut(flow, " > ")
 		id, asked, _ := strings.Cut(from, " ")
-		fmt.Fprintf(&b, `%s<sequenceFlow id="%s" sourceRef="Gateway_ShouldRetry" targetRef="%s">`, behind[to], id, to)
+		if id != "" {
+			id = fmt.Sprintf(`id="%s"`, id)
+		}
+		fmt.Fprintf(&b, `%s<sequenceFlow %s sourceRef="Gateway_ShouldRetry" targetRef="%s">`, behind[to], id, to)
 		if asked != "" {
 			b.WriteString("<conditionExpression>" + asked + "</conditionExpression>")
 		}
@@ -72,4 +75,38 @@ func TestARetryGoesToTheWaitAndNothingElse(t *testing.T) {
 		}
 		check.Same(t, want, found(standard, forked(t, c.flows...)), "%q", c.flows)
 	}
+}
+
+// A broker refuses a flow of a choice that has neither a condition nor is the default, and one that is both.
+func TestAFlowOfAChoiceHasAConditionOrIsTheDefault(t *testing.T) {
+	const yes, no = "Yes =shouldRetry = true > Event_WaitBackoff", "Flow_Refused > Gateway_JoinStopped"
+	for _, c := range []struct {
+		flows   []string
+		refused bool
+	}{
+		{[]string{"Yes > Event_WaitBackoff", no}, true},
+		{[]string{yes, "No > Gateway_JoinStopped", "Flow_Refused > Log"}, true},
+		{[]string{yes, "Flow_Refused =shouldRetry = false > Gateway_JoinStopped"}, true},
+		{[]string{"Flow_Refused =shouldRetry = true > Event_WaitBackoff", "No > Gateway_JoinStopped"}, true},
+		{[]string{yes, no}, false},
+		{[]string{"Flow_Refused > Event_WaitBackoff"}, false},
+		{[]string{"Few =retryCount &lt; 3 > Log", yes, no}, false},
+	} {
+		var want []string
+		if c.refused {
+			want = []string{"error condition-missing Gateway_ShouldRetry"}
+		}
+		check.Same(t, want, found(standard, forked(t, c.flows...)), "%q", c.flows)
+	}
+}
+
+func TestAChoiceWithoutADefaultMayAskForAll(t *testing.T) {
+	yes, no := "Yes =shouldRetry = true > Event_WaitBackoff", "No =shouldRetry = false > Gateway_JoinStopped"
+	for _, flows := range [][]string{{yes, no}, {" =shouldRetry > Event_WaitBackoff", " =not(shouldRetry) > Gateway_JoinStopped"}} {
+		f := forked(t, flows...)
+		f.Content = []byte(strings.Replace(string(f.Content), ` default="Flow_Refused"`, "", 1))
+		check.Same(t, nil, found(standard, f), "%q", flows)
+	}
+	f := changed(t, "pool", ` default="Flow_Refused"`, "")
+	check.Same(t, []string{"error condition-missing Gateway_ShouldRetry"}, found(standard, f), "findings")
 }

@@ -139,6 +139,7 @@ func (l *linter) check(p *process) {
 // node checks a node, by what it does.
 func (l *linter) node(n *node) {
 	l.errorsCaught(n)
+	l.choice(n)
 	l.conditions(n)
 	l.messages(n)
 	l.claimIDKept(n)

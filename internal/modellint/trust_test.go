@@ -163,7 +163,8 @@ func TestEveryRecordOfAnAbandonedClaimIsJudgedByItself(t *testing.T) {
 	}
 	f = changed(t, "loop", task, record+way("BoundaryEvent_PermanentError")+task)
 	check.Same(t, []string{"warning outcome-not-recorded Task_2"}, found(standard, f), "beside one that is right")
-	f = changed(t, "person", task, record+way("Gateway_Decision")+task)
+	asked := `><bpmn:conditionExpression>=manualDecision = "ACCEPTED"</bpmn:conditionExpression></bpmn:sequenceFlow>`
+	f = changed(t, "person", task, record+strings.Replace(way("Gateway_Decision"), " />", asked, 1)+task)
 	check.Same(t, nil, found(standard, f), "a person says that the claim was accepted")
 }
 
@@ -256,7 +257,7 @@ func TestWaysThatAClaimGoes(t *testing.T) {
 			[]string{"error error-variables-not-mapped BoundaryEvent_PermanentError"},
 		},
 		"both conditions are exchanged": {"pool", []string{
-			condition, `=shouldRetry = false</conditionExpression>`, `sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped" />`,
+			` default="Flow_Refused"`, "", condition, `=shouldRetry = false</conditionExpression>`, `sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped" />`,
 			`sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped"><conditionExpression>=shouldRetry</conditionExpression></sequenceFlow>`,
 		}, []string{"error wait-leads-astray Gateway_ShouldRetry"}},
 		"retries are refused": {"../../../../bpmn/submission-retry", []string{
