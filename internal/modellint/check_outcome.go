@@ -92,6 +92,16 @@ func (l *linter) recordedAsAccepted(event *node) {
 	}
 }
 
+// recordedAsAbandoned finds records of an accepted claim as given up: nothing between could decide that.
+func (l *linter) recordedAsAbandoned(submission *node) {
+	decides := func(n *node) bool { return n.works() || len(n.to) > 1 || n.kind == "intermediateCatchEvent" }
+	for _, n := range reached(submission.after(), decides) {
+		if n.outcome() == "ABANDONED" && submission.submits() && submission.isActivity() {
+			l.add(n, "outcome-abandoned")
+		}
+	}
+}
+
 // canRecord reports whether a node can record an outcome: an expression can be one of its texts, and one
 // without texts can be each.
 func (n *node) canRecord(outcome string) bool {

@@ -144,6 +144,7 @@ func (l *linter) node(n *node) {
 	l.messages(n)
 	l.claimIDKept(n)
 	l.workedTwice(n)
+	l.recordedAsAbandoned(n)
 	if n.analyzes || n.records {
 		l.headers(n)
 	}

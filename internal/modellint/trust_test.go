@@ -168,6 +168,33 @@ func TestEveryRecordOfAnAbandonedClaimIsJudgedByItself(t *testing.T) {
 	check.Same(t, nil, found(standard, f), "a person says that the claim was accepted")
 }
 
+func TestAnAcceptedClaimIsNotRecordedAsAbandoned(t *testing.T) {
+	const task, accepted, given = `<bpmn:serviceTask id="Task_RecordSubmitted"`, `<zeebe:input source="=&#34;SUBMITTED&#34;" target="outcome" />`, `sourceRef="Task_SubmitClaim" targetRef="Task_RecordSubmitted"`
+	to := func(id string) string { return strings.Replace(given, "Task_RecordSubmitted", id, 1) }
+	on := func(id string) string {
+		return `<bpmn:sequenceFlow id="Flow_2" sourceRef="` + id + `" targetRef="Task_RecordSubmitted" />` + task
+	}
+	const otherwise = `<bpmn:exclusiveGateway id="Between" default="Flow_2" /><bpmn:sequenceFlow id="Flow_3" sourceRef="Between" targetRef="Task_RecordAbandoned">` +
+		`<bpmn:conditionExpression>=refused</bpmn:conditionExpression></bpmn:sequenceFlow>`
+	for between, want := range map[string][]string{
+		`<bpmn:exclusiveGateway id="Between" />`:       {"warning outcome-not-recorded Task_RecordSubmitted"},
+		`<bpmn:intermediateThrowEvent id="Between" />`: {"warning outcome-not-recorded Task_RecordSubmitted"},
+		`<bpmn:serviceTask id="Between" />`:            nil,
+		`<bpmn:callActivity id="Between" />`:           nil,
+		`<bpmn:intermediateCatchEvent id="Between"><bpmn:signalEventDefinition /></bpmn:intermediateCatchEvent>`: nil,
+		otherwise: nil,
+	} {
+		f := changed(t, "loop", accepted, outcome, given, to("Between"), task, between+on("Between"))
+		check.Same(t, want, found(standard, f), "%s", between)
+	}
+	f := changed(t, "loop", accepted, `<zeebe:input source="=if refused then &#34;ABANDONED&#34; else &#34;SUBMITTED&#34;" target="outcome" />`)
+	check.Same(t, nil, found(standard, f), "an expression")
+	f = changed(t, "loop", accepted, outcome, submits, `<bpmn:subProcess id="Task_SubmitClaim"><bpmn:userTask id="Ask"><bpmn:extensionElements><zeebe:userTask />`+
+		`</bpmn:extensionElements></bpmn:userTask></bpmn:subProcess><bpmn:serviceTask id="Task_Other"`)
+	check.Same(t, nil, found(standard, f), "a person in the sub-process that submits")
+	check.Same(t, []string{"warning outcome-not-recorded Task_RecordAbandoned"}, found(standard, changed(t, "loop", given, to("Task_RecordAbandoned"))), "the other record")
+}
+
 func TestTwoSubmissionsOfOneAnalysisWithoutAWaitAreOneFinding(t *testing.T) {
 	const next = `sourceRef="Gateway_JoinSubmission" targetRef="Task_SubmitClaim"`
 	status := `<bpmn:serviceTask id="Task_Check"><bpmn:extensionElements>` + typed("check-status") + `</bpmn:extensionElements></bpmn:serviceTask>` +
