@@ -50,11 +50,12 @@ func (l *linter) choice(n *node) {
 	}
 }
 
-// joinsWait finds parallel gateways that wait for ways of which a process goes only one.
-func (l *linter) joinsWait(p *process) {
+// incoming finds gateways that wait for ways of which a process goes one, and analyses to which none leads.
+func (l *linter) incoming(p *process) {
 	var ways []*node
-	into := map[*node]int{}
+	into, begun := map[*node]int{}, map[*node]bool{}
 	for _, n := range p.nodes {
+		begun[n.parent] = begun[n.parent] || n.kind == "startEvent"
 		if n.splits() || len(n.Named("linkEventDefinition")) > 0 {
 			ways = append(ways, n.next()...)
 		}
@@ -66,6 +67,9 @@ func (l *linter) joinsWait(p *process) {
 	for _, n := range p.nodes {
 		if n.kind == "parallelGateway" && into[n] > 1 && !slices.Contains(behind, n) {
 			l.add(n, "join-waits")
+		}
+		if n.analyzes && into[n] == 0 && begun[n.parent] {
+			l.add(n, "analysis-skipped")
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (l *linter) check(p *process) {
 		l.add(place(p.file, p.Element), "not-executable")
 		return
 	}
-	l.joinsWait(p)
+	l.incoming(p)
 	for _, n := range p.nodes {
 		l.node(n)
 	}

@@ -207,6 +207,36 @@ func TestTwoSubmissionsOfOneAnalysisWithoutAWaitAreOneFinding(t *testing.T) {
 	check.Same(t, []string{"error wait-missing Task_AnalyzeRetry"}, found(standard, f), "findings")
 }
 
+func TestAFailureThatSkipsTheAnalysis(t *testing.T) {
+	const failed, analysis = `sourceRef="BoundaryEvent_SubmissionFailed" targetRef="Task_AnalyzeRetry"`, `<bpmn:serviceTask id="Task_AnalyzeRetry"`
+	to := func(id string) string { return strings.Replace(failed, "Task_AnalyzeRetry", id, 1) }
+	scope := func(kind, start string) string { // around a second analysis, after the first one has stopped the claim
+		return `<bpmn:` + kind + ` id="Scope">` + start + `<bpmn:serviceTask id="Again"><bpmn:extensionElements>` + typed("analyze-retry") +
+			`</bpmn:extensionElements></bpmn:serviceTask></bpmn:` + kind + `><bpmn:boundaryEvent id="Stopped" attachedToRef="Scope"><bpmn:errorEventDefinition />` +
+			`</bpmn:boundaryEvent><bpmn:sequenceFlow id="Flow_2" sourceRef="Stopped" targetRef="Task_RecordAbandoned" />` +
+			`<bpmn:sequenceFlow id="Flow_3" sourceRef="Scope" targetRef="Task_RecordAbandoned" />` + submits
+	}
+	const flow = `<bpmn:startEvent id="Begin" /><bpmn:sequenceFlow id="Flow_4" sourceRef="Begin" targetRef="Again" />`
+	into := strings.Replace(toTheRecord, "Task_RecordAbandoned", "Scope", 1)
+	skipped, skippedInside := []string{"error analysis-skipped Task_AnalyzeRetry"}, []string{"error analysis-skipped Again"}
+	for name, c := range map[string]struct{ oldNew, want []string }{
+		"to the wait":                  {[]string{failed, to("Event_WaitBackoff")}, skipped},
+		"to an end":                    {[]string{failed, to("EndEvent_ClaimAbandoned")}, skipped},
+		"in a sub-process that starts": {[]string{toTheRecord, into, submits, scope("subProcess", `<bpmn:startEvent id="Begin" />`)}, skippedInside},
+		"first of a sub-process":       {[]string{toTheRecord, into, submits, scope("subProcess", flow)}, nil},
+		"first, where no event starts": {[]string{toTheRecord, into, submits, scope("subProcess", "")}, nil},
+		"in an ad-hoc sub-process":     {[]string{toTheRecord, into, submits, scope("adHocSubProcess", "")}, nil},
+		"by a link":                    {[]string{failed, to("Link"), analysis, linked + analysis}, nil},
+	} {
+		check.Same(t, c.want, found(standard, changed(t, "loop", c.oldNew...)), "%s", name)
+	}
+}
+
+// linked are events by which a link leads to the analysis.
+const linked = `<bpmn:intermediateThrowEvent id="Link"><bpmn:linkEventDefinition name="A" /></bpmn:intermediateThrowEvent>` +
+	`<bpmn:intermediateCatchEvent id="Caught"><bpmn:linkEventDefinition name="A" /></bpmn:intermediateCatchEvent>` +
+	`<bpmn:sequenceFlow id="Flow_Linked" sourceRef="Caught" targetRef="Task_AnalyzeRetry" />`
+
 func TestConditionsMayReadEveryFieldOfTheDecision(t *testing.T) {
 	for f := range reflect.TypeFor[retry.Explanation]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
