@@ -159,7 +159,8 @@ func (l *linter) messages(n *node) {
 		l.add(n, "message-misspelt", n.message, redriveMessage)
 	case n.message == redriveMessage && (!is || !forms()["correlationKey"].MatchString(compact(key))):
 		f := l.add(n, "correlation-key", n.key)
-		if slices.ContainsFunc(names(key), n.process.writes) {
+		may := func(name string) bool { return name == contract.ClaimID || n.process.writes(name) }
+		if is && slices.ContainsFunc(names(key), may) {
 			f.Severity = text.Warning // it may hold the claim's id
 		}
 	}
