@@ -6,11 +6,11 @@ import (
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
-// waitMissing finds ways on which the claim is sent again at once.
-func (l *linter) waitMissing(event *node) {
-	if leads(event.analysis.after(), event.host, (*node).waits) {
-		l.add(event.analysis, "no-wait")
-	}
+// waitMissing reports whether the claim can be sent again at once after an analysis.
+func (n *node) waitMissing() bool {
+	return slices.ContainsFunc(n.process.nodes, func(event *node) bool {
+		return event.analysis == n && event.host != nil && leads(n.after(), event.host, (*node).waits)
+	})
 }
 
 // submissionError finds error texts that do not reach the analysis. What a sub-process throws itself has no

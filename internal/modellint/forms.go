@@ -77,7 +77,7 @@ func (l *linter) timers(n *node) {
 	switch {
 	case l.form(n, "timer-form", n.timer, inTimers, !slices.ContainsFunc(read, other)):
 	case n.behind == nil || l.variableMisspelt(n, n.timer):
-	case n.kind == "intermediateCatchEvent" && !slices.ContainsFunc(read, decided):
+	case n.kind == "intermediateCatchEvent" && !slices.ContainsFunc(read, decided) && !n.behind.waitMissing():
 		l.add(n, "timer-fixed", quoted(n.behind)).Line = n.timer.line
 	}
 }

@@ -151,6 +151,9 @@ func (l *linter) node(n *node) {
 	if n.analyzes {
 		l.resultsHidden(n)
 	}
+	if n.analyzes && n.waitMissing() {
+		l.add(n, "no-wait")
+	}
 	if n.records {
 		l.outcomePolicy(n)
 		l.outcomeValue(n)
@@ -168,7 +171,6 @@ func (l *linter) node(n *node) {
 		l.countChanged(n)
 	}
 	if n.analysis != nil && n.host != nil {
-		l.waitMissing(n)
 		l.staleFailure(n)
 		l.countKept(n.host)
 	}

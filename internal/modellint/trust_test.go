@@ -320,6 +320,14 @@ func TestWaysThatAClaimGoes(t *testing.T) {
 			` default="Flow_Refused"`, "", condition, `=shouldRetry = false</conditionExpression>`, `sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped" />`,
 			`sourceRef="Gateway_ShouldRetry" targetRef="Gateway_JoinStopped"><conditionExpression>=shouldRetry</conditionExpression></sequenceFlow>`,
 		}, []string{"error wait-leads-astray Gateway_ShouldRetry"}},
+		"the choice leads past the wait": {"../../../../bpmn/submission-retry", []string{
+			`targetRef="Gateway_WaitOrRedrive">`, `targetRef="Gateway_WaitedTooLong">`,
+		}, []string{"error wait-missing Task_AnalyzeRetry"}},
+		"a fixed wait before the decided one": {"loop", []string{
+			toTheTimer, `sourceRef="Task_AnalyzeRetry" targetRef="Pause"`, submits,
+			`<bpmn:intermediateCatchEvent id="Pause"><bpmn:timerEventDefinition><bpmn:timeDuration>PT5M</bpmn:timeDuration></bpmn:timerEventDefinition>` +
+				`</bpmn:intermediateCatchEvent>` + flow("Pause", "Event_WaitBackoff") + submits,
+		}, []string{"warning timer-duration Pause"}},
 		"retries are refused": {"../../../../bpmn/submission-retry", []string{
 			`targetRef="Gateway_WaitOrRedrive"`, "@", `targetRef="EndEvent_RetryRefused"`, `targetRef="Gateway_WaitOrRedrive"`,
 			"@", `targetRef="EndEvent_RetryRefused"`,
