@@ -132,16 +132,26 @@ func (l *linter) variableMisspelt(n *node, e entry) bool {
 // named are the variables of which a name with one slip is found wherever it is read.
 var named = slices.Concat(results, ofTheFailure, contract.OutcomeVariables()[2:], []string{"manualDecision"})
 
-// slips finds names that are one slip from a variable of ours and that nothing writes. One with another sign
-// between its words, or with more behind it such as retryCounts, can be the hospital's own.
+// slips finds names that are one slip from a variable of ours, or in another case, and that nothing writes.
+// One with another sign between its words, or with more behind it such as retryCounts, can be the hospital's
+// own. So can claimID, unless it is given to a task of the worker's, of which another one reads claimId.
 func (l *linter) slips(n *node) {
+	reads := func(n *node) bool {
+		_, given := n.entry("input", contract.ClaimID)
+		return (n.analyzes || n.records) && !given
+	}
+	known := named
+	if (n.analyzes || n.records) && slices.ContainsFunc(n.process.nodes, reads) {
+		known = append(slices.Clone(named), contract.ClaimID)
+	}
 	for _, name := range slices.Sorted(maps.Keys(n.variables)) {
 		_, local := n.entry("input", name)
-		at := slices.IndexFunc(named, func(ours string) bool {
-			return text.OneSlip(name, ours) && !strings.HasPrefix(name, ours)
+		at := slices.IndexFunc(known, func(ours string) bool {
+			near := ours != contract.ClaimID && text.OneSlip(name, ours) // claimed is none
+			return strings.EqualFold(name, ours) || near && !strings.HasPrefix(name, ours)
 		})
-		if at >= 0 && !local && !strings.Contains(name, "_") && !n.process.writes(name) {
-			l.add(n, "variable-misspelt", name, named[at]).Severity = text.Warning
+		if at >= 0 && name != known[at] && !local && !strings.Contains(name, "_") && !n.process.writes(name) {
+			l.add(n, "variable-misspelt", name, known[at]).Severity = text.Warning
 		}
 	}
 }
@@ -189,7 +199,7 @@ func misspelt(name string, known []string) string {
 
 var (
 	feelText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	feelName = regexp.MustCompile(`(\.\s*)?([\pL_][\pL\pN_]*)`)
+	feelName = regexp.MustCompile(`(\.\s*)?([\pL_][\pL\pN_]*)(\s*:)?`)
 )
 
 // expression returns the FEEL of an attribute; is reports whether it is one. Zeebe takes a value without "="
@@ -199,10 +209,10 @@ func expression(value string) (feel string, is bool) {
 	return strings.TrimSpace(feel), is
 }
 
-// names returns the variables that an expression reads: of a.b only a. Function names are among them.
+// names returns the variables that an expression reads, functions among them: of a.b a, of {a: b} b.
 func names(feel string) (found []string) {
 	for _, name := range feelName.FindAllStringSubmatch(feelText.ReplaceAllString(feel, " "), -1) {
-		if field := name[1] != ""; !field {
+		if field := name[1]+name[3] != ""; !field {
 			found = append(found, name[2])
 		}
 	}

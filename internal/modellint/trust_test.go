@@ -33,6 +33,9 @@ var misspeltHeader = strings.ReplaceAll(header, "tiss", "tis")
 const passedOn = `<zeebe:ioMapping><zeebe:output source="=retryCount" target="retryCount" />` +
 	`<zeebe:output source="=backoffMinutes" target="backoffMinutes" /><zeebe:output source="=maxRetries" target="limit" /></zeebe:ioMapping>`
 
+// ownID takes the claim's id from a variable of another case.
+const ownID = `<zeebe:ioMapping><zeebe:input source="=claimID" target="claimId" /></zeebe:ioMapping>`
+
 const permanentEnd = `<bpmn:errorEventDefinition errorRef="Error_PermanentError" /></bpmn:endEvent>`
 
 func typed(jobType string) string {
@@ -80,6 +83,12 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 		{"loop", slip{`isExecutable="false"`, `isExecutable="true"`}, "warning not-executable loop"},
 		{"loop", slip{`source="=submisionError"`, `source="=submissionError"`}, "warning variable-misspelt BoundaryEvent_SubmissionFailed"},
 		{"person", slip{`=manualDecison = "ABANDON"`, `=manualDecision = "ABANDON"`}, "warning variable-misspelt Gateway_Decision"},
+		{"loop", slip{`source="=submissionerror"`, `source="=submissionError"`}, "warning variable-misspelt BoundaryEvent_SubmissionFailed"},
+		{"pool", slip{`source="=retryreason"`, `source="=retryReason"`}, "warning variable-misspelt BoundaryEvent_NoRetry"},
+		{"person", slip{`=string(manualdecision) = "ABANDON"`, `=manualDecision = "ABANDON"`}, "warning variable-misspelt Gateway_Decision"},
+		{ended, slip{`source="=Justification"`, `source="=justification"`}, "warning variable-misspelt Task_RecordEnd"},
+		{"pool", slip{`=shouldRetry and retrycount &lt; 3</conditionExpression>`, condition}, "warning variable-misspelt Gateway_ShouldRetry"},
+		{"loop", slip{typed("analyze-retry") + ownID, "\n        " + typed("analyze-retry")}, "warning variable-misspelt Task_AnalyzeRetry"},
 		{sub06, slip{`=[if retryDecison.with = null`, `=[if retryDecision.with = null`}, "warning variable-misspelt Task_CorrectData"},
 		{sub06, slip{`=retryDecision.advise = `, `=retryDecision.advice = `}, "warning condition-form Gateway_CheckStatus"},
 		{ended, slip{`key="byPersn"`, `key="byPerson"`}, "warning header-unknown Task_RecordEnd"},
@@ -123,6 +132,11 @@ func TestWhatIsRightInAnotherFormIsNoFinding(t *testing.T) {
 		{"loop", slip{`type="analyze-claim-retry"`, toSubmit}},
 		{"loop", slip{`type="retry-submission"`, toSubmit}},
 		{"person", slip{`=retryReasons = "ABANDON"</bpmn:conditionExpression>`, `=manualDecision = "ABANDON"</bpmn:conditionExpression>`}},
+		{"loop", slip{`<zeebe:input source="=if claimed then &#34;ABANDONED&#34; else &#34;x&#34;" target="outcome" />`, outcome}},
+		{"person", slip{`=claimed</bpmn:conditionExpression>`, `=manualDecision = "ABANDON"</bpmn:conditionExpression>`}},
+		{"loop", slip{timerMapping + `<zeebe:output source="={claimID: claimId, Justification: null, decidedby : decidedBy}" target="sent" />`, timerMapping}},
+		{"loop", slip{timerMapping + `<zeebe:output source="=claimID" target="claimId" />`, timerMapping}},
+		{"person", slip{`<zeebe:output source="=retryCount" target="Justification" /><zeebe:output source="=Justification" target="justification" />`, `<zeebe:output source="=null" target="justification" />`}},
 		{"short-waits", slip{`correlationKey="=string(claimId)"`, `correlationKey="=claimId"`}},
 		{"loop", slip{timerMapping + `<zeebe:output source="=retryCount" target="retryCount" />`, timerMapping}},
 		{"call-activity", slip{`"SubmissionRetryProcess"`, `"SubmissionRetryProcess"`}},
@@ -328,6 +342,9 @@ func TestWaysThatAClaimGoes(t *testing.T) {
 			`<bpmn:intermediateCatchEvent id="Pause"><bpmn:timerEventDefinition><bpmn:timeDuration>PT5M</bpmn:timeDuration></bpmn:timerEventDefinition>` +
 				`</bpmn:intermediateCatchEvent>` + flow("Pause", "Event_WaitBackoff") + submits,
 		}, []string{"warning timer-duration Pause"}},
+		"a process with a name of its own for the id": {"loop", []string{
+			typed("analyze-retry"), typed("analyze-retry") + ownID, `target="outcome" />`, `target="outcome" /><zeebe:input source="=claimID" target="claimId" />`,
+		}, nil},
 		"retries are refused": {"../../../../bpmn/submission-retry", []string{
 			`targetRef="Gateway_WaitOrRedrive"`, "@", `targetRef="EndEvent_RetryRefused"`, `targetRef="Gateway_WaitOrRedrive"`,
 			"@", `targetRef="EndEvent_RetryRefused"`,
