@@ -100,8 +100,16 @@ func escape(rest string) (r rune, size int) {
 		return 0, 0
 	}
 	switch c := rest[0]; c {
-	case 'n':
-		return '\n', 1
+	case 'n': // and the tabs behind it: \n\tat a.b.C
+		behind := rest[1:]
+		for strings.HasPrefix(behind, `\`) {
+			next, isTab := strings.CutPrefix(strings.TrimLeft(behind, `\`), "t")
+			if !isTab {
+				break
+			}
+			behind = next
+		}
+		return '\n', len(rest) - len(behind)
 	case 'r', 't':
 		if len(rest) == 1 || kinds[rest[1]] != lower { // C:\temp
 			return ' ', 1

@@ -99,6 +99,8 @@ func TestATextIsReadAsAPersonWould(t *testing.T) {
 		"servi&ccedil;o &lt;x&gt; &#49;": "serviço <x> 1",
 		"&amp;lt;erro&amp;gt;":           "<erro>",
 		`servi\u00e7o\n\"x\"`:            "serviço\n\"x\"",
+		`x\n\t\\tat a.b.C`:               "x\nat a.b.C",
+		`C:\temp`:                        `C:\temp`,
 		"servi\xe7o":                     "serviço",
 		"serviÃ§o":                       "serviço",
 		"servic\u0327o":                  "serviço",
