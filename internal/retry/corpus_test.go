@@ -27,6 +27,7 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 		least        int
 	}{
 		{"tiss", "corpus_tiss.tsv", 350},
+		{"tiss", "rows_tiss.tsv", 700},
 		{"smtp", "corpus_smtp.tsv", 60},
 		{"smtp-dev", "corpus_smtp.tsv", 60},
 		{"job-queue", "corpus_job-queue.tsv", 20},
@@ -59,7 +60,7 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 			}
 			// Without a text that needs it, a rule could be broken or removed unnoticed.
 			for _, r := range p.Rules {
-				if !hit[r.ID] {
+				if !hit[r.ID] && strings.HasPrefix(tt.file, "corpus") {
 					t.Errorf("no text is classified by %s", r.ID)
 				}
 			}
@@ -70,16 +71,18 @@ func TestEveryTextOfTheCorpusIsClassifiedAsWrittenDown(t *testing.T) {
 	}
 }
 
-// The corpus keeps the answers of the reading of before, but for those that are listed with a reason.
-func TestEveryAnswerThatChangedIsArgued(t *testing.T) {
-	now := map[string]string{}
-	for _, line := range readCorpus(t, filepath.Join("testdata", "corpus_tiss.tsv")) {
-		now[line.text], _, _ = strings.Cut(line.want, "\t")
-	}
-	for _, row := range check.Rows(t, "testdata/changed_tiss.tsv", 3) {
-		before, why, text := row[0], row[1], row[2]
-		if is := now[text]; is == "" || is == before || why == "" {
-			t.Errorf("%s: was %s, is %q, because %q", text, before, is, why)
+// A text of the reading of before has the class that it had, or there is a reason.
+func TestEveryClassThatChangedIsArgued(t *testing.T) {
+	p := policy.BuiltIn("tiss")
+	content, err := os.ReadFile("testdata/before_tiss.tsv")
+	check.Must(t, err)
+	_, rows, _ := strings.Cut(string(content), "\n")
+	for line := range strings.Lines(rows) {
+		class, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		why, text, _ := strings.Cut(rest, "\t")
+		before := retry.Class(class)
+		if now := p.Classify(asWritten.Replace(text)).Class; (now != before) != (why != "") {
+			t.Errorf("was %s, is %s, because %q: %s", before, now, why, text)
 		}
 	}
 }
@@ -206,6 +209,8 @@ type corpusLine struct {
 }
 
 // readCorpus reads a corpus with its comments, whose text is empty.
+var asWritten = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t")
+
 func readCorpus(t *testing.T, path string) (lines []corpusLine) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -219,7 +224,7 @@ func readCorpus(t *testing.T, path string) (lines []corpusLine) {
 				t.Fatalf("%s:%d: must be class, rule, code, advice and text with a tab between them", path, number)
 			}
 			line.want, line.escaped = strings.Join(fields[:4], "\t"), fields[4]
-			line.text = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(line.escaped)
+			line.text = asWritten.Replace(line.escaped)
 		}
 		lines = append(lines, line)
 	}
