@@ -3,6 +3,7 @@ package modellint
 import (
 	"slices"
 
+	"hospital.example/analyze-retry/internal/text"
 	"hospital.example/analyze-retry/internal/worker/contract"
 )
 
@@ -68,8 +69,12 @@ func (l *linter) incoming(p *process) {
 		if n.kind == "parallelGateway" && into[n] > 1 && !slices.Contains(behind, n) {
 			l.add(n, "join-waits")
 		}
-		if n.analyzes && into[n] == 0 && begun[n.parent] {
-			l.add(n, "analysis-skipped")
+		if n.analyzes && into[n] == 0 && begun[n.parent] && n.Attr("isForCompensation") != "true" {
+			f := l.add(n, "analysis-skipped")
+			other := func(other *node) bool { return other.analyzes && into[other] > 0 }
+			if slices.ContainsFunc(p.nodes, other) {
+				f.Severity = text.Warning // it may be parked there
+			}
 		}
 	}
 }

@@ -74,8 +74,10 @@ func (l *linter) timers(n *node) {
 	decided := func(name string) bool {
 		return slices.Contains(inTimers, name) || name != contract.RetryCount && n.process.writes(name)
 	}
+	// What is taken off leaves a wait under most policies.
+	sure := !slices.ContainsFunc(read, other) && !strings.Contains(n.timer.value, "-")
 	switch {
-	case l.form(n, "timer-form", n.timer, inTimers, !slices.ContainsFunc(read, other)):
+	case l.form(n, "timer-form", n.timer, inTimers, sure):
 	case n.behind == nil || l.variableMisspelt(n, n.timer):
 	case n.kind == "intermediateCatchEvent" && !slices.ContainsFunc(read, decided) && !n.behind.waitMissing():
 		l.add(n, "timer-fixed", quoted(n.behind)).Line = n.timer.line
@@ -102,10 +104,12 @@ func (l *linter) opposite(n *node, c entry, feel string) {
 	waits := slices.ContainsFunc(ways, func(n *node) bool { return n.timer.kind != "" })
 	ends := slices.ContainsFunc(ways, func(n *node) bool { return n.throwsError || n.records })
 	person := func(n *node) bool { return n.kind == "userTask" }
-	tries := func(n *node) bool { return n.again() || len(n.Named("linkEventDefinition")) > 0 }
-	goesOn := func(n *node) bool { return slices.ContainsFunc(reached([]*node{n}, person), tries) }
-	others := func(f entry) bool { return f.kind == "" && goesOn(f.to) }
-	away := !goesOn(c.to) && slices.ContainsFunc(n.flows, others)
+	may := func(n *node) bool { return n.again() || len(n.Named("linkEventDefinition")) > 0 }
+	goesOn := func(n *node, tries func(*node) bool) bool {
+		return slices.ContainsFunc(reached([]*node{n}, person), tries)
+	}
+	others := func(f entry) bool { return f.kind == "" && goesOn(f.to, (*node).again) }
+	away := !goesOn(c.to, may) && slices.ContainsFunc(n.flows, others)
 	does := func(what string) bool { return forms()[what].MatchString(feel) }
 	wrong := does("stops") && waits || does("retries") && !waits && (ends || away)
 	if wrong && l.once(n.process.file, n.id, "opposite") {

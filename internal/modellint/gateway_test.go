@@ -66,6 +66,7 @@ func TestARetryGoesToTheWaitAndNothingElse(t *testing.T) {
 		{[]string{"Few =retryCount &lt; 3 > Event_WaitBackoff", "Yes =shouldRetry = true > Confirm", stop}, false},
 		{[]string{"Late =retryCount &gt; 3 > Log", "Yes =shouldRetry = true > Event_WaitBackoff", stop}, false},
 		{[]string{"Yes =shouldRetry = true > Link", wait}, false},
+		{[]string{"Yes =shouldRetry = true > Confirm", "Flow_Refused > Link"}, false},
 		{[]string{"No =shouldRetry = false > Ask", wait}, false},
 		{[]string{"Odd =errorClassification = \"UNKNOWN\" > Ask", wait}, false},
 	} {

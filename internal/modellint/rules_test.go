@@ -44,7 +44,7 @@ func TestTimersThatDoNotWaitAsDecided(t *testing.T) {
 		"=date and time(nextRetryTime) - now()": "", "=backoffMinutes": "error", "=string(backoffMinutes)": "error", `="PT" + backoffMinutes + "M"`: "error",
 		`="PT" + string(backoffMinutes)`: "error", `="PT" + string(maxRetries) + "M"`: "error", "=retryDecision.backoffDuration": "", "=nextRetryTime": "error", `="PT" + string(backoffMinutes) + "S"`: "error",
 		`="P" + string(backoffMinutes) + "M"`: "error", `="PT" + string(backoffMinutes * 1.5) + "M"`: "error", `="PT" + string(backoffMinutes * 60) + "M"`: "error",
-		`="PT" + string(backoffMinutes - 5) + "M"`: "error", `="PT" + string(ceiling(backoffMinutes - 0.5)) + "M"`: "error",
+		`="PT" + string(backoffMinutes - 5) + "M"`: "warning", `="PT" + string(ceiling(backoffMinutes - 0.5)) + "M"`: "warning",
 		`="PT" + string(backoffMinutes + 5) + "M"`: "", `=duration("PT" + string(backoffMinutes) + "M0S")`: "", `="PT" + string(ceiling(backoffMinutes * 1.5)) + "M"`: "",
 		`="PT" + string(floor(backoffMinutes * (1 - 0.1))) + "M"`: "", `="PT" + string(max(1, backoffMinutes - 5)) + "M"`: "warning",
 		"=retryAfter": "error", `="PT" + string(retryCount) + "M"`: "warning", `=duration("PT5M")`: "warning",

@@ -233,9 +233,14 @@ func TestAFailureThatSkipsTheAnalysis(t *testing.T) {
 			`</bpmn:boundaryEvent><bpmn:sequenceFlow id="Flow_2" sourceRef="Stopped" targetRef="Task_RecordAbandoned" />` +
 			`<bpmn:sequenceFlow id="Flow_3" sourceRef="Scope" targetRef="Task_RecordAbandoned" />` + submits
 	}
+	parked := func(attribute string) string {
+		return `<bpmn:serviceTask id="Parked"` + attribute + `><bpmn:extensionElements>` + typed("analyze-retry") +
+			`</bpmn:extensionElements></bpmn:serviceTask><bpmn:boundaryEvent id="Stopped" attachedToRef="Parked"><bpmn:errorEventDefinition />` +
+			`</bpmn:boundaryEvent><bpmn:sequenceFlow id="Flow_2" sourceRef="Stopped" targetRef="Task_RecordAbandoned" />`
+	}
 	const flow = `<bpmn:startEvent id="Begin" /><bpmn:sequenceFlow id="Flow_4" sourceRef="Begin" targetRef="Again" />`
 	into := strings.Replace(toTheRecord, "Task_RecordAbandoned", "Scope", 1)
-	skipped, skippedInside := []string{"error analysis-skipped Task_AnalyzeRetry"}, []string{"error analysis-skipped Again"}
+	skipped, skippedInside := []string{"error analysis-skipped Task_AnalyzeRetry"}, []string{"warning analysis-skipped Again"}
 	for name, c := range map[string]struct{ oldNew, want []string }{
 		"to the wait":                  {[]string{failed, to("Event_WaitBackoff")}, skipped},
 		"to an end":                    {[]string{failed, to("EndEvent_ClaimAbandoned")}, skipped},
@@ -243,6 +248,8 @@ func TestAFailureThatSkipsTheAnalysis(t *testing.T) {
 		"first of a sub-process":       {[]string{toTheRecord, into, submits, scope("subProcess", flow)}, nil},
 		"first, where no event starts": {[]string{toTheRecord, into, submits, scope("subProcess", "")}, nil},
 		"in an ad-hoc sub-process":     {[]string{toTheRecord, into, submits, scope("adHocSubProcess", "")}, nil},
+		"parked beside another one":    {[]string{submits, parked("") + submits}, []string{"warning analysis-skipped Parked"}},
+		"for a compensation":           {[]string{submits, parked(` isForCompensation="true"`) + submits}, nil},
 		"by a link":                    {[]string{failed, to("Link"), analysis, linked + analysis}, nil},
 	} {
 		check.Same(t, c.want, found(standard, changed(t, "loop", c.oldNew...)), "%s", name)
