@@ -183,7 +183,9 @@ func (r *Redriver) All(ctx context.Context, chosen []Claim, every time.Duration,
 			continue
 		}
 		group.Go(func() error {
-			*c = r.one(ctx, &planned)
+			if going.Err() == nil { // as it may have while this one waited for a place
+				*c = r.one(ctx, &planned)
+			}
 			return c.Err
 		})
 		given++
