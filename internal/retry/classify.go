@@ -85,7 +85,9 @@ func (p *Policy) Explain(errorText string) (matching []Classification, found []e
 	asked := func(kind errtext.Kind) bool {
 		return slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.Matcher.Asks(kind) })
 	}
-	return slices.Collect(p.matching(t)), t.Evidence(asked)
+	matching = slices.Collect(p.matching(t))
+	stopped := len(matching) > 0 && matching[0].Class == Permanent
+	return matching, t.Evidence(asked, stopped)
 }
 
 // matching returns what each rule that matches a text makes of it.

@@ -18,11 +18,11 @@ type Evidence struct {
 }
 
 // Evidence returns what stands in the text of the kinds that are asked for, each piece once, and what was
-// passed over.
-func (t *Text) Evidence(asked func(Kind) bool) []Evidence {
+// passed over: where the claim is stopped, and a refusal in the text counts, also what passes by itself.
+func (t *Text) Evidence(asked func(Kind) bool, stopped bool) []Evidence {
 	all := []Evidence{}
 	refuses := func(p Piece) bool { return p.Counts && p.row.Class == permanent }
-	refused := slices.ContainsFunc(t.Pieces, refuses)
+	stopped = stopped && slices.ContainsFunc(t.Pieces, refuses)
 	for i := range t.Pieces {
 		p := &t.Pieces[i]
 		if !asked(p.row.Kind) || t.isPart(p) {
@@ -35,7 +35,7 @@ func (t *Text) Evidence(asked func(Kind) bool) []Evidence {
 		switch {
 		case !p.Counts:
 			e.PassedOver = cmp.Or(p.why, "weighs no more than what passes by itself")
-		case refused && p.row.Class == transient:
+		case stopped && p.row.Class == transient:
 			e.PassedOver = cmp.Or(p.why, "weighs less than what refuses")
 		}
 		if !slices.Contains(all, e) {

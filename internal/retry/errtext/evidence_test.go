@@ -21,7 +21,7 @@ func words(text string) string {
 	t := errtext.Read(text)
 	defer t.Free()
 	var all []string
-	for _, e := range t.Evidence(anyKind) {
+	for _, e := range t.Evidence(anyKind, true) {
 		all = append(all, e.Found)
 	}
 	return strings.Join(all, "; ")

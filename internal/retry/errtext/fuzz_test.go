@@ -32,7 +32,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%q: %+v", text, *p)
 			}
 		}
-		for _, e := range x.Evidence(anyKind) {
+		for _, e := range x.Evidence(anyKind, true) {
 			if strings.ContainsAny(e.Found+e.SaidOf, "\n\x00\x1b") {
 				t.Fatalf("%q has %+v", text, e)
 			}

@@ -88,7 +88,7 @@ func TestEvidenceSaysOfWhatAndWhyItWasPassedOver(t *testing.T) {
 func evidence(text string) []errtext.Evidence {
 	t := errtext.Read(text)
 	defer t.Free()
-	return t.Evidence(anyKind)
+	return t.Evidence(anyKind, true)
 }
 
 // Insurers and old systems spoil letters in every way there is.
