@@ -218,8 +218,8 @@ func TestOnlyPoliciesThatAreInUseOrSeenHaveSeries(t *testing.T) {
 	text = exposition(t, reg)
 	check.Same(t, 0, strings.Count(text, "retry_claims{"), "series of claims that could not be counted")
 	for _, line := range []string{
-		`permanent_errors_total{code="unknown",policy="smtp",team=""} 1`,
-		`permanent_errors_total{code="smtp.550",policy="smtp",team=""} 0`,
+		`permanent_errors_total{code="unknown",policy="smtp",with=""} 1`,
+		`permanent_errors_total{code="smtp.550",policy="smtp",with=""} 0`,
 		`retry_submissions_total{attempt="1",policy="smtp",result="failed"} 1`,
 		`max_retries_exceeded_total{policy="smtp"} 0`,
 	} {

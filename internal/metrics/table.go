@@ -55,7 +55,7 @@ var (
 			"and the team that it names.",
 		ofPolicy,
 		label{name: "code", values: []string{retry.RuleUnknown}},
-		label{name: "team", values: []string{""}})
+		label{name: "with", values: []string{""}})
 	deadLetters = row(counter, "retry_dead_letters_total",
 		"Claims that were given up and wait for a person: retries used up, deadline, error permanent.",
 		ofPolicy)

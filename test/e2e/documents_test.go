@@ -73,7 +73,7 @@ func TestRNBIL005ClaimIsRetriedThenStoppedAndSentAgainByPeople(t *testing.T) {
 	claim.recorded("RESUBMITTED", "RESUBMITTED", "SUBMITTED")
 	claim.variables().hold(t, vars{"claimId": "CLM-SEED-000-1", "protocol": "P-1"})
 	s.shows(`retry_scheduled_total{classification="TRANSIENT",policy="tiss"} 6`)
-	s.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED",policy="tiss",team=""} 1`)
+	s.shows(`permanent_errors_total{code="AUTHORIZATION_DENIED",policy="tiss",with=""} 1`)
 }
 
 // RN-BIL-004, next to the newer rule: both job types have work.
