@@ -14,7 +14,7 @@
 //   - A few words of letters and digits, such as x509 and utf8.
 //   - Signs between words, which say nothing by themselves.
 //
-// Of a long text the beginning is read, and of what comes of that 8 KiB are kept.
+// Of a long text the beginning is read, 64 KiB, and of what comes of that 8 KiB are kept.
 //
 // # What is masked
 //
