@@ -7,7 +7,7 @@ import (
 	"hospital.example/analyze-retry/internal/retry/errtext"
 )
 
-// A line of plain bytes takes 2 us, one dense with evidence 4 us, a page of 64 KiB some
+// A line of plain bytes takes 1.5 us, one dense with evidence 3.2 us, a page of 64 KiB some
 // milliseconds, whatever stands in it.
 func BenchmarkRead(b *testing.B) {
 	const line = "Lote 20251112 da guia CLM-001-1234567890: the answer of the insurer's gateway was not what the program expected " +
