@@ -93,10 +93,12 @@ func Read(content []byte) (*Element, error) {
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) {
 		return nil, text.Messagef("only UTF-8 is read")
 	}
-	root := new(Element)
+	root, said := new(Element), text.Message{}
 	switch err := decoder.Decode(root); {
 	case errors.Is(err, io.EOF):
 		return nil, text.Messagef("it is empty, or no XML")
+	case errors.As(err, &said):
+		return nil, said
 	case err != nil:
 		return nil, text.Messagef("it is no XML: %s", err)
 	case !root.Is("definitions"):
