@@ -48,6 +48,6 @@ func TestJitterGolden(t *testing.T) {
 func TestThePolicyVersionIsPinned(t *testing.T) {
 	const want = "ab1957e703e4"
 	if got := policy.BuiltIn("tiss").Version(); got != want {
-		t.Errorf("version %s, want %s: the rule changed. If that is meant, change the version here and say so in docs/decisions.md", got, want)
+		t.Errorf("version %s, want %s: the rule or a table changed. If that is meant, change the version here and in the pages", got, want)
 	}
 }
