@@ -87,6 +87,17 @@ func TestEveryClassThatChangedIsArgued(t *testing.T) {
 	}
 }
 
+// Rows that stand in no text say something all the same: of others, as exceptions do.
+func TestASentenceMadeOfARowKeepsItsClass(t *testing.T) {
+	p := policy.BuiltIn("tiss")
+	for _, row := range check.Rows(t, "testdata/made_tiss.tsv", 2) {
+		c := p.Classify(row[1])
+		if got := strings.TrimSpace(string(c.Class) + " " + c.Team); got != row[0] {
+			t.Errorf("is %s by %s, want %s: %s", got, c.ID, row[0], row[1])
+		}
+	}
+}
+
 // One rule of inDoubt left out at a time: some text must lose its advice.
 func TestEveryInDoubtRuleIsNeededByTheCorpus(t *testing.T) {
 	whole := policy.BuiltIn("tiss")
