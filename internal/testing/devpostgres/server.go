@@ -50,19 +50,28 @@ func Start(ctx context.Context) (s *Server, err error) {
 	if s.credential, err = unprivileged(); err != nil {
 		return nil, err
 	}
-	if s.address, err = process.FreeAddress(); err != nil {
-		return nil, err
-	}
 	if s.dir, err = os.MkdirTemp("", "postgres-"); err != nil {
 		return nil, fmt.Errorf("make a directory for PostgreSQL: %w", err)
 	}
 	if err = s.initialize(ctx); err == nil {
-		err = s.Restart(ctx)
+		err = s.listen(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return s, nil
+}
+
+// listen starts the server on a free address, and on another one where a program has taken that before it.
+func (s *Server) listen(ctx context.Context) (err error) {
+	const tries = 3
+	for n := 0; n == 0 || n < tries && err != nil && ctx.Err() == nil; n++ {
+		if s.address, err = process.FreeAddress(); err != nil {
+			return err
+		}
+		err = s.Restart(ctx)
+	}
+	return err
 }
 
 // unprivileged returns whom the server runs as: nil for ourselves, and nobody where we are root, because PostgreSQL refuses to
