@@ -3,7 +3,7 @@ package errtext
 // index finds entries by their keys, which are hashes already, and none of them 0. A map takes twice the
 // time, and filling it is most of a start.
 type index struct {
-	slots []slot // a power of two
+	slots [1 << 16]slot
 	used  int
 }
 
@@ -31,9 +31,8 @@ func (x *index) add(key uint64) *entry {
 // slot returns the slot of a key, or the empty one where it would be.
 func (x *index) slot(key uint64) *slot {
 	const high = 32 // bits, which depend on all bits of a key
-	mask := uint64(len(x.slots) - 1)
 	for at := key * spread >> high; ; at++ {
-		if s := &x.slots[at&mask]; s.key == key || s.key == 0 {
+		if s := &x.slots[at%uint64(len(x.slots))]; s.key == key || s.key == 0 {
 			return s
 		}
 	}

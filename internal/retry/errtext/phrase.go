@@ -8,7 +8,8 @@ import (
 // knowledge is the tables, made for looking up: words, and phrases as edges from node to node.
 type knowledge struct {
 	index index // words by their letters, nodes by what edge returns
-	nodes []node
+	nodes [1 << 16]node
+	last  int32 // of the nodes
 	// stems are the lengths that stems have, a bit for each, by their first three letters.
 	stems [1 << 13]uint64
 	// codes are the first rows of codes, by kind.
@@ -33,11 +34,11 @@ func edge(from, word int32) uint64 { return uint64(from)<<32 | uint64(uint32(wor
 type node struct {
 	row *Row // whose phrase ends here, and by [Row.same] further ones
 	// next are the words that may follow, later those that may a few words further on, by their bits.
-	next, later uint64
+	next, later uint32
 }
 
 // bit is that of a word, which it shares with others: most words that may not follow are told by it.
-func bit(word int32) uint64 { return 1 << (word & 63) }
+func bit(word int32) uint32 { return 1 << (word & 31) }
 
 // anyNumber is the id of each number.
 const anyNumber = 1
@@ -85,9 +86,10 @@ func (k *knowledge) noteWords(r *Row) (count int) {
 // that a sign sets apart may have others between them, too.
 func (k *knowledge) phrase(phrase string, r *Row) {
 	var w letters
+	hasNumber := strings.Contains(phrase, "#")
 	for at, last := int32(0), 0; ; {
 		start, end, between := next(phrase, last, &w)
-		if at != 0 && strings.Contains(phrase[last:start], "#") {
+		if at != 0 && hasNumber && strings.Contains(phrase[last:start], "#") {
 			at = k.follow(at, anyNumber, false)
 		}
 		if start == end {
@@ -121,8 +123,8 @@ func stemOf(hash uint64) uint64 { return ^hash }
 // made returns a node, which it makes if there is none.
 func (k *knowledge) made(n *int32) int32 {
 	if *n == 0 {
-		*n = int32(len(k.nodes))
-		k.nodes = append(k.nodes, node{})
+		k.last++
+		*n = k.last
 	}
 	return *n
 }

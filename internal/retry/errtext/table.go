@@ -143,11 +143,11 @@ func readTable(name string, kind Kind, text string) *Table {
 			r.Code, line, _ = strings.Cut(line, "\t")
 		}
 		r.Term, line, _ = strings.Cut(line, "\t")
-		if groups[line] == nil {
-			groups[line] = newGroup(kind, names, strings.Split(line, "\t"))
-			t.signs |= groups[line].sign
+		if r.Group = groups[line]; r.Group == nil {
+			r.Group = newGroup(kind, names, strings.Split(line, "\t"))
+			groups[line] = r.Group
+			t.signs |= r.sign
 		}
-		r.Group = groups[line]
 	}
 	return t
 }
@@ -189,16 +189,17 @@ var tables = sync.OnceValue(func() []*Table {
 	}
 })
 
+// indexed is a variable of the program, which costs no more than it has: two megabytes on the heap make
+// collections, the first of them while it is filled.
+var indexed knowledge
+
 // known is what all texts are read with. It is made once, when the first text is read: that takes three times
 // as long as to read the tables, and no worker waits for it before its first poll.
 var known = sync.OnceValue(func() *knowledge {
-	const some = 1 << 15 // words, and nodes
-	k := &knowledge{
-		index:    index{slots: make([]slot, 2*some)},
-		nodes:    make([]node, anyNumber+1, some),
-		ownWords: map[*Row][]int32{},
-		times:    map[uint64]Row{},
-	}
+	k := &indexed
+	k.last = anyNumber
+	k.ownWords = map[*Row][]int32{}
+	k.times = map[uint64]Row{}
 	for kind := range k.codes {
 		k.codes[kind] = map[string]*Row{}
 	}

@@ -8,7 +8,7 @@ type Token struct {
 	Start, End int32
 	// words are the bits of its ids, which are those of its word, and of its beginnings, that phrases have: a
 	// part of the text's list.
-	words   uint64
+	words   uint32
 	ids     int32
 	idCount int8
 	gap     gap
