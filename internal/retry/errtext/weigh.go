@@ -94,7 +94,8 @@ func (t *Text) passes(p *Piece) {
 		p.lower(soft, "says only that the program there failed")
 	case p.unsure:
 		p.lower(weak, "may be a number of the insurer's own")
-	case p.row.Kind == SOAPFault, p.sign == page:
+	case p.row.Kind == SOAPFault, p.sign == page,
+		p.sign == server && strings.HasSuffix(t.Source[:p.Start], "<h1>"): // of each page of IIS
 		p.lower(bare, "says nothing of why")
 	case p.row.Kind == Term:
 		t.passesOf(p)
