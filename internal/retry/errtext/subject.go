@@ -54,16 +54,16 @@ func (t *Text) subject(p *Piece) (role nounRole, n *span) {
 	return role, n
 }
 
-// inside returns the noun in a phrase, nil for none.
-func (t *Text) inside(p *Piece) *span {
+// inside returns the noun in a phrase, nil for none; in one that passes a system's goes before others.
+func (t *Text) inside(p *Piece) (in *span) {
 	for i := range t.nouns {
 		n := &t.nouns[i]
-		overlaps := n.first <= p.last && n.last >= p.first
-		if overlaps && (p.last > p.first || n.last > n.first) {
-			return n
+		overlaps := n.first <= p.last && n.last >= p.first && (p.last > p.first || n.last > n.first)
+		if overlaps && (in == nil || p.row.Class == transient && n.row.role == ofSystem) {
+			in = n
 		}
 	}
-	return nil
+	return in
 }
 
 // inFront returns the noun of a clause in front of a piece, in the same sentence.

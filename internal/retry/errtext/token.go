@@ -156,7 +156,7 @@ reading:
 			kind = last
 		case kind == other, (kind == digit) != isNumber, kind == upper && last == lower:
 			break reading
-		case kind == lower && last == upper && capitals > 1: // HTTP, Error: the last capital begins a word
+		case kind == lower && last == upper && capitals > 1 && !isPlural(text[at:]): // HTTPError: HTTP, Error
 			n--
 			at--
 			break reading
@@ -173,6 +173,9 @@ reading:
 	w.n = n
 	return at
 }
+
+// isPlural reports whether a word goes on with nothing but an s: CPFs.
+func isPlural(rest string) bool { return rest[0] == 's' && (len(rest) == 1 || !isWord(rest[1])) }
 
 // separator returns how far a sign sets two tokens apart.
 func separator(text string, at int) gap {

@@ -143,7 +143,7 @@ func (t *Text) passesHow(p *Piece) {
 		inClause, isBefore := k.clause == of.clause, m.first <= p.first
 		near := func(tokens int32) bool { return m.last < p.first && p.first-m.last <= tokens }
 		switch {
-		case sign == "no" && near(1):
+		case sign == "no" && near(1) && of.gap < apart:
 			p.lower(nothing, "denied")
 		case sign == "if" && inClause && isBefore:
 			p.lower(soft, "only if it happens")
@@ -284,7 +284,7 @@ func (t *Text) settle(p *Piece) {
 	case p.answer != nil && t.anyPassing(weak, p.answer.has), t.isCaused(p):
 		p.lower(reason, "a system that is away is its reason")
 	case p.sign != setup && t.anyPassing(strong, func(q *Piece) bool {
-		isBefore := t.Tokens[q.first].sentence < t.Tokens[p.first].sentence
+		isBefore := t.Tokens[q.first].clause < t.Tokens[p.first].clause
 		return q.sign&(connect|lost) != 0 || q.sign == timeout && isBefore
 	}):
 		p.lower(reason, "nobody was reached")
