@@ -283,6 +283,8 @@ func (t *Text) settle(p *Piece) {
 	case p.weight < fact:
 	case p.answer != nil && t.anyPassing(weak, p.answer.has), t.isCaused(p):
 		p.lower(reason, "a system that is away is its reason")
+	case t.anyPassing(strong, func(q *Piece) bool { return q.sign == unchanged }):
+		p.lower(reason, "the same message will do, as is said")
 	case p.sign != setup && t.anyPassing(strong, func(q *Piece) bool {
 		isBefore := t.Tokens[q.first].clause < t.Tokens[p.first].clause
 		return q.sign&(connect|lost) != 0 || q.sign == timeout && isBefore
