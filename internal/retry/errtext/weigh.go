@@ -111,6 +111,7 @@ func (t *Text) passesOf(p *Piece) {
 	switch {
 	case p.sign == advice:
 		p.lower(weak, "is advice")
+	case p.sign == unchanged: // of whatever it is said
 	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
