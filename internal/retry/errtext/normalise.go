@@ -163,7 +163,7 @@ func (k *knowledge) fitting(word string) (string, bool) {
 	const most, few = 40, 3 // letters
 	before, behind, isLost := strings.Cut(word, "?")
 	if !isLost {
-		return word, k.index.find(hashOf(word)).roles&roleKept != 0
+		return word, entries.find(hashOf(word)).roles&roleKept != 0
 	}
 	if len(word) > most || strings.Count(word, "?") > few {
 		return "", false

@@ -7,9 +7,8 @@ import (
 
 // knowledge is the tables, made for looking up: words, and phrases as edges from node to node.
 type knowledge struct {
-	index index // words by their letters, nodes by what edge returns
-	nodes [1 << 16]node
-	last  int32 // of the nodes
+	nodes [len(entries.slots)]node // each has an entry
+	last  int32
 	// stems are the lengths that stems have, a bit for each, by their first three letters.
 	stems [1 << 13]uint64
 	// codes are the first rows of codes, by kind.
@@ -86,10 +85,9 @@ func (k *knowledge) noteWords(r *Row) (count int) {
 // that a sign sets apart may have others between them, too.
 func (k *knowledge) phrase(phrase string, r *Row) {
 	var w letters
-	hasNumber := strings.Contains(phrase, "#")
 	for at, last := int32(0), 0; ; {
 		start, end, between := next(phrase, last, &w)
-		if at != 0 && hasNumber && strings.Contains(phrase[last:start], "#") {
+		if at != 0 && strings.Contains(phrase[last:start], "#") {
 			at = k.follow(at, anyNumber, false)
 		}
 		if start == end {
@@ -114,7 +112,7 @@ func (k *knowledge) id(w *letters, isStem bool) int32 {
 		key = stemOf(key)
 		k.stems[stemKey(w)] |= 1 << w.n
 	}
-	return k.made(&k.index.add(key).id)
+	return k.made(&entries.add(key).id)
 }
 
 // stemOf returns the key of all words with a beginning.
@@ -138,7 +136,7 @@ func (k *knowledge) follow(at, id int32, gap bool) int32 {
 	} else {
 		k.nodes[at].next |= bit(id)
 	}
-	return k.made(&k.index.add(way).id)
+	return k.made(&entries.add(way).id)
 }
 
 func stemKey(w *letters) uint64 { return w.of[minStem] * spread >> 51 }
@@ -146,14 +144,14 @@ func stemKey(w *letters) uint64 { return w.of[minStem] * spread >> 51 }
 // lookUp notes what is known of a word and of its beginnings.
 func (t *Text) lookUp(k *Token, of *letters) {
 	k.ids = int32(len(t.ids))
-	e := t.known.index.find(of.hash())
+	e := entries.find(of.hash())
 	t.note(k, e.id)
 	k.roles = e.roles
 	k.IsKept = k.roles&roleKept != 0 && !k.IsNumber
 	if of.n >= minStem {
 		shorter := uint64(2)<<of.n - 1
 		for lengths := t.known.stems[stemKey(of)] & shorter; lengths != 0; lengths &= lengths - 1 {
-			t.note(k, t.known.index.find(stemOf(of.of[bits.TrailingZeros64(lengths)])).id)
+			t.note(k, entries.find(stemOf(of.of[bits.TrailingZeros64(lengths)])).id)
 		}
 	}
 	if k.IsNumber {
@@ -193,7 +191,7 @@ func (t *Text) walk(at int32, first, last int) {
 // step goes on with each word that a token is, of those that may follow.
 func (t *Text) step(at, sign int32, first, next int) (is bool) {
 	for _, id := range t.idsOf(next) {
-		if to := t.known.index.find(edge(at, sign*id)).id; to != 0 {
+		if to := entries.find(edge(at, sign*id)).id; to != 0 {
 			t.walk(to, first, next)
 			is = true
 		}

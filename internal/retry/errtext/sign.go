@@ -21,7 +21,6 @@ const (
 	noAnswer                    // an answer that is none
 	page                        // an HTML page
 	advice                      // "tente mais tarde"
-	unchanged                   // the same message will do: "não é preciso alterar nada"
 	vague                       // says little, but of a system, or with a word that only systems have
 	refused                     // refused, for something that is wrong
 	deniedSign                  // refused, without a reason
@@ -46,8 +45,8 @@ const (
 // signNames are the names of the signs in the tables, in their order: first those that pass by themselves,
 // then those that refuse, then those that say something about another piece.
 var signNames = strings.Fields(`
-	away busy timeout connect lost server tls proxy token no-answer page advice unchanged vague refused
-	denied fact duplicate schema fault tiss-fault own setup access unsaid whole none-found read
+	away busy timeout connect lost server tls proxy token no-answer page advice vague refused denied
+	fact duplicate schema fault tiss-fault own setup access unsaid whole none-found read
 	connecting retry-after window
 `)
 

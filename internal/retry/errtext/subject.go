@@ -54,12 +54,12 @@ func (t *Text) subject(p *Piece) (role nounRole, n *span) {
 	return role, n
 }
 
-// inside returns the noun in a phrase, nil for none; in one that passes a system's goes before others.
+// inside returns the noun in a phrase, a system's before others; nil for none.
 func (t *Text) inside(p *Piece) (in *span) {
 	for i := range t.nouns {
 		n := &t.nouns[i]
 		overlaps := n.first <= p.last && n.last >= p.first && (p.last > p.first || n.last > n.first)
-		if overlaps && (in == nil || p.row.Class == transient && n.row.role == ofSystem) {
+		if overlaps && (in == nil || n.row.role == ofSystem) {
 			in = n
 		}
 	}

@@ -189,11 +189,14 @@ var tables = sync.OnceValue(func() []*Table {
 	}
 })
 
-// indexed is a variable of the program, which costs no more than it has: two megabytes on the heap make
-// collections, the first of them while it is filled.
-var indexed knowledge
+// indexed and entries are variables of the program: on a small heap two megabytes begin a collection while
+// they are filled. No collection looks at entries, which has no pointers.
+var (
+	indexed knowledge
+	entries index // words by their letters, nodes by what edge returns
+)
 
-// known is what all texts are read with. It is made once, when the first text is read: that takes three times
+// known is what all texts are read with. It is made once, when the first text is read: that takes five times
 // as long as to read the tables, and no worker waits for it before its first poll.
 var known = sync.OnceValue(func() *knowledge {
 	k := &indexed
@@ -210,17 +213,17 @@ var known = sync.OnceValue(func() *knowledge {
 	}
 	for _, r := range readTable("roles", Term, roles).Rows {
 		for name := range strings.FieldsSeq(r.Sign) {
-			k.index.add(hashOf(r.Term)).roles |= 1 << slices.Index(roleNames, name)
+			entries.add(hashOf(r.Term)).roles |= 1 << slices.Index(roleNames, name)
 		}
 	}
 	var first letters
 	for _, r := range readTable("times", mark, times).Rows {
 		next(r.Term, 0, &first)
 		k.times[hashOf(r.Term)] = r
-		k.index.add(first.hash()).roles |= roleTime
+		entries.add(first.hash()).roles |= roleTime
 	}
 	for word := range strings.Lines(vocabulary) {
-		k.index.add(hashOf(word)).roles |= roleKept
+		entries.add(hashOf(word)).roles |= roleKept
 	}
 	return k
 })

@@ -174,8 +174,8 @@ reading:
 	return at
 }
 
-// isPlural reports whether a word goes on with nothing but an s: CPFs.
-func isPlural(rest string) bool { return rest[0] == 's' && (len(rest) == 1 || !isWord(rest[1])) }
+// isPlural reports whether nothing but an s is left of a word in capitals: CPFs.
+func isPlural(rest string) bool { return rest[0] == 's' && (len(rest) == 1 || kinds[rest[1]] == other) }
 
 // separator returns how far a sign sets two tokens apart.
 func separator(text string, at int) gap {

@@ -94,8 +94,7 @@ func (t *Text) passes(p *Piece) {
 		p.lower(soft, "says only that the program there failed")
 	case p.unsure:
 		p.lower(weak, "may be a number of the insurer's own")
-	case p.row.Kind == SOAPFault, p.sign == page,
-		p.sign == server && strings.HasSuffix(t.Source[:p.Start], "<h1>"): // of each page of IIS
+	case p.row.Kind == SOAPFault, p.sign == page, t.isHeading(p):
 		p.lower(bare, "says nothing of why")
 	case p.row.Kind == Term:
 		t.passesOf(p)
@@ -111,7 +110,6 @@ func (t *Text) passesOf(p *Piece) {
 	switch {
 	case p.sign == advice:
 		p.lower(weak, "is advice")
-	case p.sign == unchanged: // of whatever it is said
 	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
@@ -158,6 +156,12 @@ func (t *Text) passesHow(p *Piece) {
 			p.lower(weak, "lies before it")
 		}
 	}
+}
+
+// isHeading reports whether a piece is the heading of each page of IIS: <h1>Server Error</h1>.
+func (t *Text) isHeading(p *Piece) bool {
+	const tag = "<h1>"
+	return p.row.Term == "server error" && strings.EqualFold(tag, t.Source[max(0, int(p.Start)-len(tag)):p.Start])
 }
 
 // isLimit reports whether a word for a time names a limit that was set: (timeout 60000 ms).
@@ -284,8 +288,6 @@ func (t *Text) settle(p *Piece) {
 	case p.weight < fact:
 	case p.answer != nil && t.anyPassing(weak, p.answer.has), t.isCaused(p):
 		p.lower(reason, "a system that is away is its reason")
-	case t.anyPassing(strong, func(q *Piece) bool { return q.sign == unchanged }):
-		p.lower(reason, "the same message will do, as is said")
 	case p.sign != setup && t.anyPassing(strong, func(q *Piece) bool {
 		isBefore := t.Tokens[q.first].clause < t.Tokens[p.first].clause
 		return q.sign&(connect|lost) != 0 || q.sign == timeout && isBefore

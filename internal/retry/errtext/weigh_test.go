@@ -50,7 +50,7 @@ func TestTheHospitalsOwnFaultIsFoundByItsSubject(t *testing.T) {
 		"Chave de API sem uso. Gere outra e tente novamente":                             true,
 		"Portal indisponível desde ontem. Gere outra chave de API":                       true,
 		"Conexão recusada: certificado de cliente ausente":                               true,
-		"A operadora não consta na tabela de URLs":                                       true,
+		"A operadora não consta na tabela de “URLs”":                                     true,
 		"Conexão recusada: login ausente":                                                false,
 		"Sem conexão: verifique o proxy do hospital":                                     false,
 		"Sistema indisponível. Chave de API sem uso":                                     false,
