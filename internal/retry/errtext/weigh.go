@@ -160,8 +160,8 @@ func (t *Text) passesHow(p *Piece) {
 
 // isHeading reports whether a piece is the heading of each page of IIS: <h1>Server Error</h1>.
 func (t *Text) isHeading(p *Piece) bool {
-	const tag = "<h1>"
-	return p.row.Term == "server error" && strings.EqualFold(tag, t.Source[max(0, int(p.Start)-len(tag)):p.Start])
+	before := t.Source[max(0, p.Start-int32(len("<h1>"))):p.Start]
+	return p.row.Term == "server error" && strings.EqualFold(before, "<h1>")
 }
 
 // isLimit reports whether a word for a time names a limit that was set: (timeout 60000 ms).
