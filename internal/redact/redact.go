@@ -24,7 +24,7 @@ func Read(t *errtext.Text) string {
 	was, redacted := t.Source, mask(t)
 	for n := 0; redacted != was; n++ {
 		if n == further {
-			return markCode // nobody writes like that
+			return markCode // only a text made for that changes in a third pass
 		}
 		again := errtext.Words(redacted)
 		was, redacted = redacted, mask(again)
