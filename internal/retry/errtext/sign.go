@@ -27,6 +27,7 @@ const (
 	factSign                    // refused, for what no system that is away would say
 	duplicate                   // is there already
 	schema                      // the message is not as its schema wants
+	parse                       // it could not be read, or not be compared with its schema
 	fault                       // the message has a fault
 	tissFault                   // a value of tissFault
 	own                         // the hospital's own login or password
@@ -46,7 +47,7 @@ const (
 // then those that refuse, then those that say something about another piece.
 var signNames = strings.Fields(`
 	away busy timeout connect lost server tls proxy token no-answer page advice vague refused denied
-	fact duplicate schema fault tiss-fault own setup access unsaid whole none-found read
+	fact duplicate schema parse fault tiss-fault own setup access unsaid whole none-found read
 	connecting retry-after window
 `)
 

@@ -15,7 +15,7 @@ const (
 	ofOwn                              // the hospital's access and systems: login, hash, proxy, billing
 	ofCertificate                      // the hospital's certificate, keys, contracts, and what holds them
 	ofEither                           // the hospital's, but the insurer has one, too: certificate, user, URL
-	ofContact                          // how people reach people: telephone, e-mail
+	ofAside                            // what decides no claim: a telephone, a printer, an app of patients
 	ofUnknown                          // something is named that no table knows
 
 	// ofHospital are the roles of what belongs to the hospital.
@@ -23,7 +23,7 @@ const (
 )
 
 // nounRoles are the names of the roles in the table, in their order.
-var nounRoles = strings.Fields("system process maybe scope claim message own certificate either contact")
+var nounRoles = strings.Fields("system process maybe scope claim message own certificate either aside")
 
 // subject returns what a piece is said of; empty where nothing is named.
 //
@@ -80,8 +80,8 @@ func (t *Text) inFront(p *Piece, clause int16) (role nounRole, n *span) {
 			continue
 		}
 		switch is := t.roleOf(p, m); {
-		case is == ofContact, !passes && is&ofHospital != 0,
-			passes && is&(ofSystem|ofProcess) != 0 && role != ofContact:
+		case is == ofAside, !passes && is&ofHospital != 0,
+			passes && is&(ofSystem|ofProcess) != 0 && role != ofAside:
 			role, n = is, m
 		}
 	}

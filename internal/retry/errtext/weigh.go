@@ -12,7 +12,7 @@ type weight int8
 
 const (
 	nothing weight = iota // passes: said of a card or a plan, in a stack trace, the name of a setting, denied
-	bare                  // passes: a page, a server's fault without a word
+	bare                  // passes: a page, a server's fault without a word, said of what decides no claim
 	plain                 // refuses: does not say what, or only that access or a message was refused
 	soft                  // passes: a habit, an announcement, a condition, an earlier try, an HTTP 500
 	denial                // refuses: a claim, a guide or a login was refused, and no reason is given
@@ -124,9 +124,11 @@ func (t *Text) passesOf(p *Piece) {
 			p.lower(nothing, "said of no system")
 		case role&(ofOwn|ofCertificate) != 0 && p.sign&(tls|token) == 0:
 			p.lower(weak, "said of the hospital's own")
-		case role == ofContact:
-			p.lower(soft, "said of how to reach people")
 		}
+	}
+	if m := t.near(p, clause, ofAside); role == ofAside || m != nil && m.first < p.first {
+		p.subject = cmp.Or(m, n)
+		p.lower(bare, "said of what decides no claim")
 	}
 }
 
@@ -207,11 +209,11 @@ func (t *Text) refusesOf(p *Piece) {
 	case p.row.Needs == "system" && !ofAClaim && role != ofMessage,
 		p.row.Needs == "claim" && role != ofClaim && role != ofScope:
 		p.lower(nothing, "said of no claim")
-	case p.sign == schema, p.sign == duplicate, p.sign == tissFault, p.sign == fault:
+	case p.sign == parse, p.sign == duplicate, p.sign == tissFault, p.sign == fault:
 		p.weight = reason
 	case t.isPartOfPassing(p):
 		p.lower(nothing, "a part of what passes by itself")
-	case p.sign == setup:
+	case p.sign == setup, p.sign == schema:
 		p.weight = fact
 	case p.sign == own:
 		p.weight, p.sign = denial, own
