@@ -110,13 +110,11 @@ func (t *Text) passesOf(p *Piece) {
 	switch {
 	case p.sign == advice:
 		p.lower(weak, "is advice")
-	case p.row.Needs == "system" && role != ofSystem && role != ofProcess:
+	case p.row.Needs == "system" && role != ofSystem && (role != ofProcess || p.sign == vague):
 		p.lower(nothing, "said of no system")
 	case p.sign == vague:
+		p.subject = n
 		p.lower(weak, "says little")
-		if p.subject = n; p.row.Needs == "system" && role != ofSystem {
-			p.lower(nothing, "says nothing of what")
-		}
 	case needsSubject:
 		p.subject = n
 		switch {
@@ -215,9 +213,7 @@ func (t *Text) refusesOf(p *Piece) {
 		p.lower(nothing, "a part of what passes by itself")
 	case p.sign == setup, p.sign == schema:
 		p.weight = fact
-	case p.sign == own:
-		p.weight, p.sign = denial, own
-	case t.ownOf(p, role, n) != nil:
+	case p.sign == own, t.ownOf(p, role, n) != nil:
 		p.weight, p.sign = denial, own
 	case p.sign == factSign && role != ofSystem:
 		p.weight = fact
