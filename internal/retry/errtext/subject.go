@@ -1,6 +1,9 @@
 package errtext
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // nounRole is a role of nouns: what something is said of. A set of them is some of their bits.
 type nounRole uint16
@@ -32,17 +35,14 @@ var nounRoles = strings.Fields("system process maybe scope claim message own cer
 // guias fora do ar"). A refusal is said of the nearest noun, but of what is the hospital's before others.
 // Where its own clause names nothing, the clause before it says of what.
 func (t *Text) subject(p *Piece) (role nounRole, n *span) {
-	passes := p.row.Class == transient
-	if passes {
-		if n = t.inside(p); n == nil {
-			n = t.nounBehind(p, roleOf)
-		}
-		if n != nil {
-			return t.roleOf(p, n), n
+	clause := t.Tokens[p.first].clause
+	role, n = t.inFront(p, clause)
+	if p.row.Class == transient && role != ofAside {
+		if in := cmp.Or(t.inside(p), t.nounBehind(p, roleOf)); in != nil {
+			return t.roleOf(p, in), in
 		}
 	}
-	clause := t.Tokens[p.first].clause
-	if role, n = t.inFront(p, clause); n == nil {
+	if n == nil {
 		if n = t.nounBehind(p, roleOf|roleIn); n != nil {
 			return t.roleOf(p, n), n
 		}
@@ -66,24 +66,24 @@ func (t *Text) inside(p *Piece) (in *span) {
 	return in
 }
 
-// inFront returns the noun of a clause in front of a piece, in the same sentence.
+// inFront returns the noun of a clause in front of a piece, in the same sentence. What decides no claim is
+// one only next to a piece that passes, or joined to what is: "impressora de rede", but not "SAC e sistema".
 func (t *Text) inFront(p *Piece, clause int16) (role nounRole, n *span) {
-	passes := p.row.Class == transient
+	passes, isNext := p.row.Class == transient, true
 	for i := len(t.nouns) - 1; i >= 0; i-- {
 		m := &t.nouns[i]
 		k := &t.Tokens[m.first]
-		if k.clause != clause || m.last >= p.first || k.sentence != t.Tokens[p.first].sentence {
+		is := t.roleOf(p, m)
+		switch {
+		case k.clause != clause || m.first > p.first || k.sentence != t.Tokens[p.first].sentence:
 			continue
-		}
-		if n == nil {
-			role, n = t.roleOf(p, m), m
-			continue
-		}
-		switch is := t.roleOf(p, m); {
-		case is == ofAside, !passes && is&ofHospital != 0,
-			passes && is&(ofSystem|ofProcess) != 0 && role != ofAside:
+		case m.last >= p.first, is == ofAside && (!passes || !isNext):
+		case is == ofAside:
+			return is, m
+		case n == nil, !passes && is&ofHospital != 0, passes && is&(ofSystem|ofProcess) != 0:
 			role, n = is, m
 		}
+		isNext = isNext && m.first > 0 && t.Tokens[m.first-1].roles&roleOf != 0
 	}
 	return role, n
 }

@@ -124,8 +124,8 @@ func (t *Text) passesOf(p *Piece) {
 			p.lower(weak, "said of the hospital's own")
 		}
 	}
-	if m := t.near(p, clause, ofAside); role == ofAside || m != nil && m.first < p.first {
-		p.subject = cmp.Or(m, n)
+	if role == ofAside {
+		p.subject = n
 		p.lower(bare, "said of what decides no claim")
 	}
 }
