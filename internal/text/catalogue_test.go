@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"hospital.example/analyze-retry/internal/retry/errtext"
 	"hospital.example/analyze-retry/internal/testing/check"
 )
 
@@ -148,6 +149,11 @@ func TestEveryTextIsInTheCatalogueOnce(t *testing.T) {
 	for format, where := range used {
 		if !known[format] {
 			t.Errorf("%s: the catalogue lacks %q", where, format)
+		}
+	}
+	for _, row := range errtext.TableOf(errtext.TableTerms).Rows {
+		if !known["sign "+row.Sign] {
+			t.Errorf("the catalogue lacks the sign %s", row.Sign)
 		}
 	}
 }
