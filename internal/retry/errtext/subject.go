@@ -30,10 +30,11 @@ var nounRoles = strings.Fields("system process maybe scope claim message own cer
 
 // subject returns what a piece is said of; empty where nothing is named.
 //
-// A passing condition is said of a noun in it, of one that "de" joins to it from behind ("indisponibilidade
-// do portal"), or of those in front of it, of which a system goes before others ("serviço de verificação de
-// guias fora do ar"). A refusal is said of the nearest noun, but of what is the hospital's before others.
-// Where its own clause names nothing, the clause before it says of what.
+// A passing condition is said of what decides no claim where that is next to it, else of a noun in it, of one
+// that "de" joins to it from behind ("indisponibilidade do portal"), or of those in front of it, of which a
+// system goes before others ("serviço de verificação de guias fora do ar"). A refusal is said of the nearest
+// noun, but of what is the hospital's before others. Where its own clause names nothing, the clause before it
+// says of what.
 func (t *Text) subject(p *Piece) (role nounRole, n *span) {
 	clause := t.Tokens[p.first].clause
 	role, n = t.inFront(p, clause)
